@@ -1,0 +1,40 @@
+# Everything a person or CI does here. `make demo` and `make test` set up what they need.
+SHELL := /bin/bash
+PY := .venv/bin/python
+FOLDERS := judge eval cache rubrics
+
+.PHONY: demo test check format types bench soak clean
+
+.venv/ready: pyproject.toml requirements/dev.txt tools/setup.sh
+	bash tools/setup.sh
+	touch $@
+
+demo: .venv/ready ## the main job on bundled input: no key, no network
+	.venv/bin/relgate demo --out out/demo
+
+test: .venv/ready
+	$(PY) -m pytest -m "not soak"
+
+soak: .venv/ready ## the long forms: kills, storms, fuzz
+	$(PY) -m pytest -m soak
+
+types: .venv/ready
+	mkdir -p .types/relgate
+	for d in $(FOLDERS); do ln -sfn ../../$$d .types/relgate/$$d; done
+
+check: types ## format, lint, types, layers
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check .
+	$(PY) -m mypy
+	$(PY) -m pyright
+	.venv/bin/lint-imports
+
+format: .venv/ready
+	$(PY) -m ruff format .
+	$(PY) -m ruff check --fix .
+
+bench: .venv/ready ## ratios against a peer in the same run
+	$(PY) bench/run.py
+
+clean:
+	rm -rf .venv .types out build dist *.egg-info

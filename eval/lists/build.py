@@ -1,0 +1,145 @@
+"""Builds a judgment list row by row, and finds what is wrong with it. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from relgate.eval.lists.types import JudgmentList, Provenance, Query, Scale, match_key
+from relgate.rubrics.errors import InputError
+
+__all__ = ["ListBuilder"]
+
+_SHOWN_CONFLICTS = 5
+
+
+@dataclass(slots=True)
+class _Row:
+    query: int
+    doc_id: str
+    grade: int
+    origin: int
+    reason: str | None
+    text_hash: str | None
+    line: int | None
+
+
+class ListBuilder:
+    """Collects rows into a `JudgmentList`.
+
+    Identical repeats count once. Two sources of different rank on one pair: the higher wins
+    (people outrank judges). Two different grades of one rank are a conflict, and `build` refuses
+    them all in one message.
+
+    Args:
+        scale: the scale every grade must lie on.
+        path: the file the rows come from, for error messages.
+    """
+
+    def __init__(self, scale: Scale, *, path: str | None = None) -> None:
+        self.scale = scale
+        self.path = path
+        self.repeats = 0
+        self.outranked = 0
+        self._queries: dict[str, int] = {}
+        self._query_list: list[Query] = []
+        self._origins: dict[Provenance, int] = {}
+        self._rows: dict[tuple[int, str], _Row] = {}
+        self._conflicts: list[str] = []
+
+    def add_query(self, query: Query) -> int:
+        """Registers a query (also one without judgments) and returns its index."""
+        key = match_key(query.id)
+        if key not in self._queries:
+            self._queries[key] = len(self._query_list)
+            self._query_list.append(query)
+        return self._queries[key]
+
+    def add(
+        self,
+        query: Query,
+        doc_id: str,
+        grade: int,
+        provenance: Provenance,
+        *,
+        reason: str | None = None,
+        text_hash: str | None = None,
+        line: int | None = None,
+    ) -> None:
+        """Adds one judgment.
+
+        Raises:
+            InputError: an empty id, or a grade off the scale.
+        """
+        if not query.id or not doc_id:
+            raise InputError(
+                "empty query or document id",
+                path=self.path,
+                line=line,
+                mend="fill it in, or drop the row",
+            )
+        if not 0 <= grade <= self.scale.max_grade:
+            raise InputError(
+                f"grade {grade} of document {doc_id!r} is not on the scale {self.scale.name} "
+                f"(0 to {self.scale.max_grade})",
+                path=self.path,
+                line=line,
+                mend="correct the grade, or state the list's scale with --scale",
+            )
+        q = self.add_query(query)
+        origin = self._origins.setdefault(provenance, len(self._origins))
+        row = _Row(q, doc_id, grade, origin, reason, text_hash, line)
+        key = (q, match_key(doc_id))
+        old = self._rows.get(key)
+        if old is None:
+            self._rows[key] = row
+        else:
+            self._meet(key, old, row)
+
+    def _meet(self, key: tuple[int, str], old: _Row, new: _Row) -> None:
+        origins = list(self._origins)
+        old_rank, new_rank = (origins[r.origin].source.rank for r in (old, new))
+        if old_rank != new_rank:
+            self.outranked += 1
+            if new_rank > old_rank:
+                self._rows[key] = new
+        elif old.grade == new.grade:
+            self.repeats += 1
+        else:
+            lines = "" if old.line is None else f" (lines {old.line} and {new.line})"
+            self._conflicts.append(
+                f"{self._query_list[new.query].shown!r} {new.doc_id!r}: "
+                f"{old.grade} and {new.grade}{lines}"
+            )
+
+    def build(self) -> JudgmentList:
+        """The list.
+
+        Raises:
+            InputError: two different grades for one pair, all such pairs in one message.
+        """
+        if self._conflicts:
+            more = len(self._conflicts) - _SHOWN_CONFLICTS
+            tail = f" and {more} more" if more > 0 else ""
+            raise InputError(
+                f"{len(self._conflicts)} pair(s) with two different grades: "
+                + "; ".join(self._conflicts[:_SHOWN_CONFLICTS])
+                + tail,
+                path=self.path,
+                mend="keep one grade for each pair",
+            )
+        rows = list(self._rows.values())
+        reasons = tuple(r.reason for r in rows)
+        hashes = tuple(r.text_hash for r in rows)
+        return JudgmentList(
+            scale=self.scale,
+            queries=tuple(self._query_list),
+            query=np.fromiter((r.query for r in rows), np.int32, len(rows)),
+            doc_id=tuple(r.doc_id for r in rows),
+            grade=np.fromiter((r.grade for r in rows), np.int16, len(rows)),
+            origins=tuple(self._origins),
+            origin=np.fromiter((r.origin for r in rows), np.int32, len(rows)),
+            reason=reasons if any(r is not None for r in reasons) else None,
+            text_hash=hashes if any(h is not None for h in hashes) else None,
+        )

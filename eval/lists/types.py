@@ -1,0 +1,203 @@
+"""Judgments, their provenance and scale, and the columnar list that holds them. Pure."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "SCALES",
+    "Judgment",
+    "JudgmentList",
+    "Provenance",
+    "Query",
+    "Scale",
+    "Source",
+    "match_key",
+]
+
+
+def match_key(text: str) -> str:
+    """The form in which ids and query texts are compared: NFC, so that composed and decomposed
+    letters meet. The original text is kept for showing and for export.
+    """
+    return unicodedata.normalize("NFC", text)
+
+
+class Source(StrEnum):
+    """Who made a judgment. Order of rank: human, rule and import, judge."""
+
+    HUMAN = "human"
+    RULE = "rule"
+    IMPORT = "import"
+    JUDGE = "judge"
+
+    @property
+    def rank(self) -> int:
+        """Who wins when two sources grade one pair: the higher rank."""
+        return {Source.HUMAN: 2, Source.RULE: 1, Source.IMPORT: 1, Source.JUDGE: 0}[self]
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A named set of grades 0..max_grade.
+
+    Attributes:
+        name: how files and flags call it.
+        max_grade: the best grade; the least is 0.
+        labels: letter -> grade, for lists that hold letters; empty for plain numbers.
+    """
+
+    name: str
+    max_grade: int
+    labels: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+
+
+SCALES: Mapping[str, Scale] = MappingProxyType(
+    {
+        "0-3": Scale("0-3", 3),
+        "esci": Scale("esci", 3, MappingProxyType({"E": 3, "S": 2, "C": 1, "I": 0})),
+        "0-4": Scale("0-4", 4),
+        "0-1": Scale("0-1", 1),
+    }
+)
+"""The scales that `--scale` knows. Never guessed from a file's values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query's id and, where the file says so, its text.
+
+    In a list keyed by query text the id is that text.
+    """
+
+    id: str
+    text: str | None = None
+
+    @property
+    def shown(self) -> str:
+        """What a person reads: the text, or the id where no text is known."""
+        return self.text if self.text is not None else self.id
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a judgment comes from. Many rows share one: lists store it once.
+
+    Attributes:
+        source: human, rule, import or judge.
+        rater: the rater's id, kept in the list and never in a report.
+        judge_version: `<tag>@<hash>` of the judge, for source judge.
+        fingerprint: the judge's fingerprint.
+        model: the model that answered.
+        certificate: id of the calibration certificate the judge held when it graded.
+        judged_at: ISO 8601 time, or None.
+    """
+
+    source: Source
+    rater: str | None = None
+    judge_version: str | None = None
+    fingerprint: str | None = None
+    model: str | None = None
+    certificate: str | None = None
+    judged_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """One grade with its provenance, as a row."""
+
+    query: Query
+    doc_id: str
+    grade: int
+    provenance: Provenance
+    reason: str | None = None
+    text_hash: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JudgmentList:
+    """A judgment list, columnar: one entry a (query, document) pair, no pair twice.
+
+    Build it with `relgate.eval.lists.build.ListBuilder`, which finds conflicts.
+
+    Attributes:
+        scale: the scale of `grade`.
+        queries: distinct queries, in order of first appearance.
+        query: per row, index into `queries`.
+        doc_id: per row.
+        grade: per row, 0..scale.max_grade.
+        origins: distinct provenances.
+        origin: per row, index into `origins`.
+        reason: per row, or None when no row has one.
+        text_hash: per row, hash of the text that was judged, or None when no row has one.
+    """
+
+    scale: Scale
+    queries: tuple[Query, ...]
+    query: NDArray[np.int32]
+    doc_id: tuple[str, ...]
+    grade: NDArray[np.int16]
+    origins: tuple[Provenance, ...]
+    origin: NDArray[np.int32]
+    reason: tuple[str | None, ...] | None = None
+    text_hash: tuple[str | None, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self.doc_id)
+
+    def rows(self) -> Iterator[Judgment]:
+        """Every judgment as a row, in file order."""
+        for i, doc_id in enumerate(self.doc_id):
+            yield Judgment(
+                query=self.queries[int(self.query[i])],
+                doc_id=doc_id,
+                grade=int(self.grade[i]),
+                provenance=self.origins[int(self.origin[i])],
+                reason=None if self.reason is None else self.reason[i],
+                text_hash=None if self.text_hash is None else self.text_hash[i],
+            )
+
+    def grades_by_query(self) -> list[dict[str, int]]:
+        """Per query of `queries`: {match_key(doc id): grade}."""
+        out: list[dict[str, int]] = [{} for _ in self.queries]
+        for q, doc_id, grade in zip(
+            self.query.tolist(), self.doc_id, self.grade.tolist(), strict=True
+        ):
+            out[q][match_key(doc_id)] = grade
+        return out
+
+    def counts_by_source(self) -> dict[Source, int]:
+        """How many rows each source made; sources without rows are left out."""
+        per_origin = np.bincount(self.origin, minlength=len(self.origins))
+        counts: dict[Source, int] = {}
+        for origin, n in zip(self.origins, per_origin.tolist(), strict=True):
+            if n:
+                counts[origin.source] = counts.get(origin.source, 0) + int(n)
+        return counts
+
+    def take(self, keep: NDArray[np.bool_]) -> JudgmentList:
+        """The rows where `keep` is true; queries without rows stay listed."""
+        index = np.flatnonzero(keep).tolist()
+
+        def pick(column: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+            return None if column is None else tuple(column[i] for i in index)
+
+        return JudgmentList(
+            scale=self.scale,
+            queries=self.queries,
+            query=self.query[keep],
+            doc_id=tuple(self.doc_id[i] for i in index),
+            grade=self.grade[keep],
+            origins=self.origins,
+            origin=self.origin[keep],
+            reason=pick(self.reason),
+            text_hash=pick(self.text_hash),
+        )
