@@ -1,0 +1,1 @@
+"""Lists, runs, metrics, agreement, gaps, rules, reports, and the command line."""

@@ -1,0 +1,1 @@
+"""Query + candidates -> grades. No files, no metrics, no gates."""

@@ -9,8 +9,8 @@ from typing import Any, Protocol, runtime_checkable
 
 __all__ = [
     "ERROR_REASON",
-    "Candidate",
     "CallError",
+    "Candidate",
     "Generate",
     "GenerateReply",
     "GenerateRequest",
@@ -165,10 +165,7 @@ class Generate(Protocol):
     def __call__(
         self, request: GenerateRequest, /
     ) -> (
-        str
-        | Mapping[str, Any]
-        | GenerateReply
-        | Awaitable[str | Mapping[str, Any] | GenerateReply]
+        str | Mapping[str, Any] | GenerateReply | Awaitable[str | Mapping[str, Any] | GenerateReply]
     ):
         """Answer `request`; raise `CallError`, or anything, on failure."""
         ...

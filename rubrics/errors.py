@@ -22,10 +22,10 @@ from pathlib import Path
 __all__ = [
     "CacheUnavailableError",
     "CircularityError",
-    "PlatformError",
     "FamilySeparationError",
     "HonestyError",
     "InputError",
+    "PlatformError",
     "ProviderUnavailableError",
     "RelgateError",
     "UsageError",

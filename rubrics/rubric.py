@@ -77,8 +77,9 @@ class Rubric:
         return min(self.labels, key=lambda label: label.grade)
 
     def label_of(self, text: str) -> Label | None:
-        """The label that `text` names by code or by word, or None. Case and outer blanks do not
-        matter, nor does one final full stop or the like.
+        """The label that `text` names by code or by word, or None.
+
+        Case, outer blanks and final punctuation do not matter.
         """
         key = text.strip().rstrip(".,;:!").strip().casefold()
         for label in self.labels:
@@ -111,7 +112,9 @@ def parse_rubric(text: str, *, path: str | Path | None = None) -> Rubric:
     try:
         head: dict[str, Any] = tomllib.loads(parts[1])
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"the head is not TOML: {error}", path=path, mend="mend the head") from error
+        raise InputError(
+            f"the head is not TOML: {error}", path=path, mend="mend the head"
+        ) from error
     system = parts[2].strip()
     if not system:
         raise InputError("the system text is empty", path=path, mend="write it below the head")

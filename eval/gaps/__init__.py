@@ -1,0 +1,1 @@
+"""Unrated documents: where they are, and filling them with a judge."""

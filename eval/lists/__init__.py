@@ -1,0 +1,1 @@
+"""Judgment lists: the columnar type, and one module a file format."""

@@ -45,6 +45,7 @@ class ListBuilder:
         self._queries: dict[str, int] = {}
         self._query_list: list[Query] = []
         self._origins: dict[Provenance, int] = {}
+        self._ranks: list[int] = []
         self._rows: dict[tuple[int, str], _Row] = {}
         self._conflicts: list[str] = []
 
@@ -89,6 +90,8 @@ class ListBuilder:
             )
         q = self.add_query(query)
         origin = self._origins.setdefault(provenance, len(self._origins))
+        if origin == len(self._ranks):
+            self._ranks.append(provenance.source.rank)
         row = _Row(q, doc_id, grade, origin, reason, text_hash, line)
         key = (q, match_key(doc_id))
         old = self._rows.get(key)
@@ -98,8 +101,7 @@ class ListBuilder:
             self._meet(key, old, row)
 
     def _meet(self, key: tuple[int, str], old: _Row, new: _Row) -> None:
-        origins = list(self._origins)
-        old_rank, new_rank = (origins[r.origin].source.rank for r in (old, new))
+        old_rank, new_rank = self._ranks[old.origin], self._ranks[new.origin]
         if old_rank != new_rank:
             self.outranked += 1
             if new_rank > old_rank:

@@ -25,8 +25,9 @@ __all__ = [
 
 
 def match_key(text: str) -> str:
-    """The form in which ids and query texts are compared: NFC, so that composed and decomposed
-    letters meet. The original text is kept for showing and for export.
+    """The form in which ids and query texts are compared: Unicode NFC.
+
+    So composed and decomposed letters meet. The original text is kept for showing and export.
     """
     return unicodedata.normalize("NFC", text)
 

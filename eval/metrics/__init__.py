@@ -1,0 +1,1 @@
+"""Ranking metrics over grades in rank order, vectorised."""

@@ -1,0 +1,1 @@
+"""What a review says, one module an output."""

@@ -1,0 +1,1 @@
+"""The reviewer: evidence in, one outcome a rule, and the verdict."""

@@ -1,0 +1,1 @@
+"""Runs: what a search returned, one module a file format."""

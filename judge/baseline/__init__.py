@@ -1,0 +1,1 @@
+"""The judge without a language model: lexical features and a classifier."""

@@ -1,0 +1,1 @@
+"""One pure function a rule, and the table of them."""
