@@ -46,6 +46,7 @@ class Rubric:
         labels: best grade first.
         floor: the least grade that counts as relevant.
         label_field: the name of the label's field in the reply schema.
+        label_noun: what the prompt calls a label, `ESCI class`.
         candidate_noun: what the prompt calls the things judged, `products`.
     """
 
@@ -53,8 +54,9 @@ class Rubric:
     system: str
     labels: tuple[Label, ...]
     floor: int
-    label_field: str = "esci"
-    candidate_noun: str = "products"
+    label_field: str
+    label_noun: str
+    candidate_noun: str
 
     @property
     def sha256(self) -> str:
@@ -128,14 +130,16 @@ def parse_rubric(text: str, *, path: str | Path | None = None) -> Rubric:
             system=system,
             labels=tuple(sorted(labels, key=lambda label: -label.grade)),
             floor=int(head["floor"]),
-            label_field=str(head.get("label_field", "esci")),
-            candidate_noun=str(head.get("candidate_noun", "products")),
+            label_field=str(head["label_field"]),
+            label_noun=str(head["label_noun"]),
+            candidate_noun=str(head["candidate_noun"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"the head lacks or misstates {error}",
             path=path,
-            mend="it needs tag, floor and [[labels]] with code, name and grade",
+            mend="it needs tag, floor, label_field, label_noun, candidate_noun, and [[labels]] "
+            "with code, name and grade",
         ) from error
     _check(rubric, path)
     return rubric

@@ -1,0 +1,277 @@
+"""The LLM judge: batches, order, regrading in smaller batches, rows in the caller's order.
+
+Importing this module loads no SDK and no event loop; both come with the first grade.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from relgate.judge.families import family_of
+from relgate.judge.parse import parse_reply
+from relgate.judge.prompt import judge_schema, references, render_prompt
+from relgate.judge.sync import run_sync
+from relgate.judge.types import (
+    ERROR_REASON,
+    CallError,
+    Candidate,
+    Generate,
+    GenerateRequest,
+    GradeError,
+    JudgedHit,
+)
+from relgate.rubrics import Rubric, load_rubric
+from relgate.rubrics.errors import UsageError
+
+if TYPE_CHECKING:
+    from relgate.judge.engine import CallEngine, CallPolicy
+
+__all__ = ["LlmJudge", "make_llm_judge"]
+
+# What is asked for again, by how often it was asked: in halves after the first time. A block or a
+# refusal goes on to single candidates, so that no harmless neighbour shares the fate of the one
+# that caused it. Nothing is asked the same way twice, and a cut-off batch costs three times its
+# first prompt at most. A call that failed (timeout, provider ...) had its tries in the engine.
+_ASK_AGAIN: tuple[frozenset[GradeError], ...] = (
+    frozenset(
+        {
+            GradeError.TRUNCATED,
+            GradeError.BLOCKED,
+            GradeError.REFUSED,
+            GradeError.UNREADABLE,
+            GradeError.MISSING,
+        }
+    ),
+    frozenset({GradeError.BLOCKED, GradeError.REFUSED}),
+)
+
+
+def make_llm_judge(
+    generate: Generate,
+    *,
+    model: str | None = None,
+    version: str | None = None,
+    batch_size: int = 10,
+    on_error: Callable[[str], None] | None = None,
+    rubric: Rubric | None = None,
+    family: str | None = None,
+    temperature: float | None = 0.0,
+    max_output_tokens: int | None = None,
+    endpoint: str | None = None,
+    policy: CallPolicy | None = None,
+) -> LlmJudge:
+    """A judge over the user's own `generate`.
+
+    Args:
+        generate: the way to the model: any callable, sync or async, from `GenerateRequest` to
+            text, a dict or a `GenerateReply`.
+        model: the model to ask for, passed on as it is; None lets `generate` pick.
+        version: the tag of the methodology; the rubric's own tag by default. The judge's
+            `version` is `<tag>@<rubric hash>`, so an edited rubric is another judge.
+        batch_size: candidates a call, 1 or more.
+        on_error: told one line for each batch that failed.
+        rubric: what the grades mean; ESCI by default.
+        family: the model's family where its name does not tell.
+        temperature: None sends none.
+        max_output_tokens: None leaves it to the provider.
+        endpoint: what else names the model that answers, for example a base URL.
+        policy: limits on calls.
+
+    Raises:
+        UsageError: a batch size below 1, or a tag with `@` in it.
+    """
+    if batch_size < 1:
+        raise UsageError(f"batch_size is {batch_size}; it must be 1 or more")
+    if version is not None and ("@" in version or not version.strip()):
+        raise UsageError(f"version tag {version!r} must be non-empty and without '@'")
+    rubric = rubric if rubric is not None else load_rubric()
+    return LlmJudge(
+        generate,
+        rubric=rubric if version is None else replace(rubric, tag=version),
+        model=model,
+        family=family if family is not None else family_of(model),
+        batch_size=batch_size,
+        temperature=temperature,
+        max_output_tokens=max_output_tokens,
+        endpoint=endpoint,
+        on_error=on_error,
+        policy=policy,
+    )
+
+
+class LlmJudge:
+    """See `make_llm_judge`, which builds it, and the `Judge` protocol, which it satisfies."""
+
+    def __init__(
+        self,
+        generate: Generate,
+        *,
+        rubric: Rubric,
+        model: str | None,
+        family: str | None,
+        batch_size: int,
+        temperature: float | None,
+        max_output_tokens: int | None,
+        endpoint: str | None,
+        on_error: Callable[[str], None] | None,
+        policy: CallPolicy | None,
+    ) -> None:
+        self.rubric = rubric
+        self.version = rubric.version
+        self.model = model
+        self.family = family
+        self.batch_size = batch_size
+        self.fingerprint = _fingerprint(
+            rubric,
+            [
+                f"model={model}",
+                f"endpoint={endpoint}",
+                f"temperature={temperature}",
+                f"max_output_tokens={max_output_tokens}",
+                f"batch_size={batch_size}",
+            ],
+        )
+        self._generate = generate
+        self._schema = judge_schema(rubric)
+        self._temperature = temperature
+        self._max_output_tokens = max_output_tokens
+        self._on_error = on_error
+        self._policy = policy
+        self._engine: CallEngine | None = None
+
+    @property
+    def engine(self) -> CallEngine:
+        """The call engine: its `stats`, and `stopped` once no further call can work."""
+        if self._engine is None:
+            from relgate.judge.engine import CallEngine, CallPolicy  # noqa: PLC0415 - asyncio
+
+            self._engine = CallEngine(self._generate, self._policy or CallPolicy())
+        return self._engine
+
+    async def grade(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
+        """One row a candidate, in their order; a failed one carries its error.
+
+        Batches are filled in an order derived from the texts, so that the retrieval order, which
+        is the thing under test, cannot leak into the prompt.
+        """
+        import asyncio  # noqa: PLC0415 - costs 80 ms, and an importer may never grade
+
+        if not query.strip():
+            return [
+                self._failed(c, GradeError.UNREADABLE, "the query is empty") for c in candidates
+            ]
+        order = sorted(range(len(candidates)), key=lambda i: _mix(query, candidates[i].text))
+        batches = [order[i : i + self.batch_size] for i in range(0, len(order), self.batch_size)]
+        rows: dict[int, JudgedHit] = {}
+        async with asyncio.TaskGroup() as group:
+            for batch in batches:
+                group.create_task(self._batch(query, candidates, batch, rows, asked=0))
+        return [rows[i] for i in range(len(candidates))]
+
+    def grade_sync(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
+        """As `grade`, for callers without an event loop.
+
+        Raises:
+            UsageError: called from inside an event loop.
+        """
+        return run_sync(self.grade(query, candidates))
+
+    async def _batch(
+        self,
+        query: str,
+        candidates: Sequence[Candidate],
+        batch: list[int],
+        rows: dict[int, JudgedHit],
+        *,
+        asked: int,
+    ) -> None:
+        """Fills `rows` for `batch`, asking again in smaller batches for what that may mend."""
+        hits = await self._ask(query, candidates, batch)
+        rows.update(zip(batch, hits, strict=True))
+        if len(batch) == 1 or asked == len(_ASK_AGAIN):
+            return
+        again = [i for i in batch if rows[i].error in _ASK_AGAIN[asked]]
+        size = (len(batch) + 1) // 2 if asked == 0 else 1
+        for i in range(0, len(again), size):
+            await self._batch(query, candidates, again[i : i + size], rows, asked=asked + 1)
+
+    async def _ask(
+        self, query: str, candidates: Sequence[Candidate], batch: list[int]
+    ) -> list[JudgedHit]:
+        request = GenerateRequest(
+            system=self.rubric.system,
+            prompt=render_prompt(query, [candidates[i].text for i in batch], self.rubric),
+            schema=self._schema,
+            model=self.model,
+            temperature=self._temperature,
+            max_output_tokens=self._max_output_tokens,
+        )
+        try:
+            reply = await self.engine.call(request)
+        except CallError as error:
+            self._tell(f"{len(batch)} candidate(s) ungraded: {error.kind}: {error.message}")
+            return [self._failed(candidates[i], error.kind, error.message) for i in batch]
+        parsed = parse_reply(reply, references(len(batch)), self.rubric)
+        self.engine.stats.unknown_ids += parsed.unknown_ids
+        hits: list[JudgedHit] = []
+        for position, (i, row) in enumerate(zip(batch, parsed.rows, strict=True), start=1):
+            if row.label is None:
+                detail = _hint(row.error, reply.finish_reason)
+                hits.append(self._failed(candidates[i], row.error or GradeError.UNREADABLE, detail))
+            else:
+                hits.append(
+                    JudgedHit(
+                        id=candidates[i].id,
+                        grade=row.label.grade,
+                        esci=row.label.code,
+                        reason=row.reason,
+                        batch_size=len(batch),
+                        position=position,
+                    )
+                )
+        failed = sum(not hit.graded for hit in hits)
+        if failed:
+            self._tell(f"{failed} of {len(batch)} candidate(s) without a readable grade")
+        return hits
+
+    def _failed(self, candidate: Candidate, error: GradeError, detail: str) -> JudgedHit:
+        worst = self.rubric.worst
+        return JudgedHit(candidate.id, worst.grade, worst.code, ERROR_REASON, error, detail)
+
+    def _tell(self, message: str) -> None:
+        if self._on_error is not None:
+            self._on_error(message)
+
+
+def _hint(error: GradeError | None, finish_reason: str) -> str:
+    if error is GradeError.TRUNCATED:
+        return "the reply was cut off: raise max_output_tokens or lower the batch size"
+    return f"no readable row (finish reason {finish_reason!r})"
+
+
+def _mix(query: str, text: str) -> bytes:
+    material = f"{len(query)}:{query}{text}".encode("utf-8", "surrogatepass")
+    return hashlib.sha256(material).digest()
+
+
+def _fingerprint(rubric: Rubric, settings: Sequence[str]) -> str:
+    """Hash of all that shapes an answer beside the rubric's text and the two texts judged.
+
+    A rendered sample stands for the template, so that an edit to the template's code changes the
+    hash without anybody having to remember a number.
+    """
+    parts = [
+        render_prompt("q", ["a" * 10_000, "b"], rubric),
+        json.dumps(judge_schema(rubric), sort_keys=True),
+        json.dumps([[label.code, label.name, label.grade] for label in rubric.labels]),
+        *settings,
+    ]
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode()
+        digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.hexdigest()[:16]
