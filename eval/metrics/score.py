@@ -1,0 +1,209 @@
+"""Scores runs against a judgment list. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relgate.eval.lists.types import JudgmentList, match_key
+from relgate.eval.metrics import kernel
+from relgate.eval.metrics.align import Axis
+from relgate.eval.metrics.conventions import Conventions, Metric
+from relgate.eval.metrics.types import RunScores
+from relgate.eval.runs.types import Run
+from relgate.rubrics.errors import UsageError
+
+__all__ = ["score_run", "score_runs"]
+
+_FEW = 3  # "lt3": a result list shorter than this
+
+_Bools = NDArray[np.bool_]
+_Floats = NDArray[np.float64]
+_Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """The judged half of the work, shared by all runs of an axis."""
+
+    grades: tuple[Mapping[str, int], ...]
+    hist: _Ints
+    judged: _Bools
+    ideal: _Floats
+
+
+def _judged(judgments: JudgmentList, axis: Axis, conventions: Conventions) -> _Judged:
+    if conventions.floor > judgments.scale.max_grade:
+        raise UsageError(
+            f"no grade of the scale {judgments.scale.name} (0 to {judgments.scale.max_grade}) "
+            f"reaches the floor {conventions.floor}; lower the floor, or state the list's scale"
+        )
+    by_query = judgments.grades_by_query()
+    nothing: Mapping[str, int] = MappingProxyType({})
+    levels, nq = judgments.scale.max_grade + 1, len(axis)
+    row = np.full(len(judgments.queries), -1, np.int64)
+    listed = axis.list_index >= 0
+    row[axis.list_index[listed]] = np.flatnonzero(listed)
+    cells = row[judgments.query] * levels + judgments.grade
+    hist = np.bincount(cells, minlength=nq * levels).reshape(nq, levels).astype(np.int64)
+    judged = hist.sum(axis=1) > 0
+    ideal = kernel.ideal_dcg(hist, conventions.gains(levels), conventions.k)
+    in_list: list[int] = axis.list_index.tolist()
+    return _Judged(
+        grades=tuple(by_query[i] if i >= 0 else nothing for i in in_list),
+        hist=hist,
+        judged=judged,
+        ideal=np.where(judged, ideal, np.nan),
+    )
+
+
+def _grade_row(docs: Sequence[str], grades: Mapping[str, int], width: int) -> list[int]:
+    """The codes of one query's first `width` documents, see `kernel`."""
+    keys = [match_key(doc) for doc in docs[:width]]
+    row = [grades.get(key, kernel.UNRATED) for key in keys]
+    if len(set(keys)) < len(keys):
+        first = {key: i for i, key in reversed(list(enumerate(keys)))}
+        row = [
+            code if first[key] == i else kernel.REPEAT
+            for i, (key, code) in enumerate(zip(keys, row, strict=True))
+        ]
+    return row + [kernel.NO_DOCUMENT] * (width - len(row))
+
+
+def _is_few(docs: Sequence[str], k: int) -> bool:
+    return len(set(docs[:k])) < _FEW and len(set(docs)) < _FEW
+
+
+def score_runs(
+    judgments: JudgmentList, runs: Sequence[Run], axis: Axis, conventions: Conventions
+) -> tuple[RunScores, ...]:
+    """Scores every run of an axis; the list is prepared once.
+
+    Args:
+        judgments: the list that `axis` was made of.
+        runs: the runs that `axis` was made of, in that order.
+        axis: from `align`.
+        conventions: depth, floor, gain.
+
+    Raises:
+        UsageError: the floor lies above the list's scale.
+    """
+    judged = _judged(judgments, axis, conventions)
+    return tuple(
+        _score(judged, run, axis, index, conventions)
+        for run, index in zip(runs, axis.run_index, strict=True)
+    )
+
+
+def score_run(
+    judgments: JudgmentList, run: Run, axis: Axis, run_number: int, conventions: Conventions
+) -> RunScores:
+    """Scores one run.
+
+    Args:
+        judgments: the list that `axis` was made of.
+        run: the run.
+        axis: from `align`.
+        run_number: which of the axis's runs it is, from 0.
+        conventions: depth, floor, gain.
+
+    Raises:
+        UsageError: the floor lies above the list's scale.
+    """
+    judged = _judged(judgments, axis, conventions)
+    return _score(judged, run, axis, axis.run_index[run_number], conventions)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Returned:
+    """The run's half: what came back for each query, as grades and as counts."""
+
+    top: NDArray[np.int16]
+    failed: _Bools
+    unlisted: _Bools
+    answered: _Bools
+    returned: _Ints
+    unrated: _Ints
+    few: _Bools
+
+
+def _returned(judged: _Judged, run: Run, index: _Ints, k: int) -> _Returned:
+    failures = {match_key(query_id) for query_id in run.failures}
+    # -1, not in the run, meets the False at the end
+    failed = np.array([*(match_key(q.id) in failures for q in run.queries), False])[index]
+    unlisted = np.array([*(docs is None for docs in run.docs), False])[index] & ~failed
+    answered = (index >= 0) & ~failed & ~unlisted
+    docs: list[tuple[str, ...]] = [
+        (run.docs[i] or ()) if ok else ()
+        for i, ok in zip(index.tolist(), answered.tolist(), strict=True)
+    ]
+    width = min(k, max(map(len, docs), default=0))
+    rows = [_grade_row(d, g, width) for d, g in zip(docs, judged.grades, strict=True)]
+    top = np.array(rows, np.int16).reshape(len(index), width)
+    unrated = _count(top == kernel.UNRATED)
+    returned = unrated + _count(top >= 0)
+    for at in np.flatnonzero(unlisted).tolist():
+        returned[at], unrated[at] = _given_counts(run, int(index[at]), k)
+    few = np.array([_is_few(d, k) for d in docs], np.bool_)
+    return _Returned(top, failed, unlisted, answered, returned, unrated, answered & few)
+
+
+def _count(which: _Bools) -> _Ints:
+    counts: _Ints = np.count_nonzero(which, axis=1).astype(np.int64)
+    return counts
+
+
+def _given_counts(run: Run, at: int, k: int) -> tuple[int, int]:
+    """(returned, unrated) where a file lists no hits: its unrated documents, out of its k."""
+    given = None if run.given is None else run.given.queries.get(run.queries[at].id)
+    if run.given is None or given is None or given.unrated is None:
+        return 0, 0
+    depth = run.given.k or k
+    return depth, min(len(set(given.unrated)), depth)
+
+
+def _score(
+    judged: _Judged, run: Run, axis: Axis, index: _Ints, conventions: Conventions
+) -> RunScores:
+    found = _returned(judged, run, index, conventions.k)
+    return RunScores(
+        name=run.name,
+        queries=axis.queries,
+        conventions=conventions,
+        values=_values(found, judged, conventions),
+        ideal=judged.ideal,
+        relevant=judged.hist[:, conventions.floor :].sum(axis=1),
+        answered=found.answered,
+        failed=found.failed,
+        missing=index < 0,
+        unlisted=found.unlisted,
+        returned=found.returned,
+        unrated=found.unrated,
+        repeats=_count(found.top == kernel.REPEAT),
+        few=found.few,
+    )
+
+
+def _values(
+    found: _Returned, judged: _Judged, conventions: Conventions
+) -> Mapping[Metric, _Floats]:
+    top, k, floor = found.top, conventions.k, conventions.floor
+    gains = conventions.gains(judged.hist.shape[1])
+    known = {
+        Metric.NDCG: kernel.ndcg(kernel.dcg(top, gains), judged.ideal),
+        Metric.MRR: kernel.reciprocal_rank(top, floor),
+        Metric.PRECISION: kernel.precision(top, floor, k),
+        Metric.RECALL: kernel.recall(top, judged.hist, floor),
+        Metric.HIT: kernel.hit(top, floor),
+    }
+    unknown = found.unlisted | ~judged.judged
+    for values in known.values():
+        if conventions.no_ideal == "zero":
+            values[np.isnan(values)] = 0.0
+        values[unknown] = np.nan
+    share = kernel.share(found.returned - found.unrated, found.returned)
+    return MappingProxyType({**known, Metric.JUDGED: share})
