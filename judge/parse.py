@@ -164,7 +164,8 @@ def _json_values(text: str) -> Iterator[Any]:
         try:
             value, end = _DECODER.raw_decode(text, at)
         except json.JSONDecodeError as error:
-            scanned += error.pos - at + 1
+            # The decoder read from `at`, and then counted the lines up to where it failed.
+            scanned += error.pos - at + error.pos // 16 + 1
             at += 1
         except ValueError:  # a number of more digits than Python converts
             scanned += len(text) - at

@@ -1,0 +1,90 @@
+"""Family separation and circularity."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from relgate.judge import check_circularity, check_family_separation, family_of
+from relgate.rubrics.errors import CircularityError, FamilySeparationError
+
+
+@pytest.mark.parametrize(
+    ("model", "family"),
+    [
+        ("openrouter/google/gemini-2.5-flash", "google"),
+        ("models/gemini-2.0-flash", "google"),
+        ("publishers/google/models/gemini-2.5-pro", "google"),
+        ("us.anthropic.claude-3-haiku-20240307-v1:0", "anthropic"),
+        ("bedrock/anthropic.claude-3-haiku", "anthropic"),
+        ("anthropic/claude-sonnet-4:beta", "anthropic"),
+        ("meta.llama3-70b-instruct-v1:0", "meta"),
+        ("ft:gpt-4o-mini:acme::abc", "openai"),
+        ("GPT-4.1-mini", "openai"),
+        ("o3-mini", "openai"),
+        ("openai:gpt-4o", "openai"),
+        ("deepseek-r1-distill-llama-70b", "deepseek"),
+        ("mixtral-8x7b", "mistral"),
+        ("google", "google"),
+        ("baseline", "none"),
+        ("azure/gpt-4o", None),
+        ("my-prod-deployment", None),
+        ("oxygen", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_a_name_in_any_dress_tells_its_family_or_nothing(model: str, family: str | None) -> None:
+    assert family_of(model) == family
+
+
+def test_the_published_pairs_are_separated(shared: Path) -> None:
+    lines = (shared / "cases" / "cases.jsonl").read_text("utf-8").splitlines()
+    case = next(c for c in map(json.loads, filter(str.strip, lines)) if c["id"] == "T05")
+    for (judge, system), refused in zip(
+        case["input"]["pairs"], case["right"]["expect"]["raise"], strict=True
+    ):
+        if refused:
+            with pytest.raises(FamilySeparationError):
+                check_family_separation(
+                    judge_model=judge, judge_family=family_of(judge), system_models=[system]
+                )
+        else:
+            assert (
+                check_family_separation(
+                    judge_model=judge, judge_family=family_of(judge), system_models=[system]
+                )
+                is None
+            )
+
+
+def test_an_unknown_system_model_is_refused_and_says_how_to_declare_it() -> None:
+    with pytest.raises(FamilySeparationError, match="declare"):
+        check_family_separation(
+            judge_model="gpt-4o", judge_family="openai", system_models=["my-deployment"]
+        )
+
+
+def test_an_override_passes_and_leaves_a_sentence_for_every_report() -> None:
+    sentence = check_family_separation(
+        judge_model="gpt-4o", judge_family="openai", system_models=["gpt-4.1"], override=True
+    )
+    assert sentence is not None
+    assert "overridden" in sentence
+
+
+def test_a_judge_without_a_model_is_of_no_family() -> None:
+    assert (
+        check_family_separation(
+            judge_model=None, judge_family="none", system_models=["gemini-2.5-flash"]
+        )
+        is None
+    )
+
+
+def test_the_same_judge_on_both_sides_is_circular() -> None:
+    with pytest.raises(CircularityError):
+        check_circularity(judge_version="esci-v1@ab12cd34", ranker_versions=["esci-v1@ab12cd34"])
+    check_circularity(judge_version="esci-v1@ab12cd34", ranker_versions=["esci-v1@00000000"])
