@@ -1,0 +1,237 @@
+"""A judge that asks the store before it asks the judge inside it. I/O through both.
+
+Only grades are stored: a failed row is asked again next time. Each batch is stored as soon as it
+comes back, so whatever ends a run, what was paid for stays.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from pydantic import ValidationError
+
+from relgate.cache.base import Store
+from relgate.cache.keys import grade_key, query_hash, text_hash
+from relgate.cache.rows import (
+    SHORT_HASH_CHARS,
+    StoredRow,
+    clean_reason,
+    decode_row,
+    encode_row,
+    fits,
+)
+from relgate.judge.sync import run_sync
+from relgate.judge.types import Candidate, Judge, JudgedHit
+from relgate.rubrics import Rubric
+from relgate.rubrics.errors import CacheUnavailableError, UsageError
+
+__all__ = ["CachedJudge"]
+
+_log = logging.getLogger(__name__)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class CachedJudge:
+    """A `Judge` around another: same version, same fingerprint, grades paid for once.
+
+    Args:
+        inner: the judge to ask for what the store lacks. It must state a version and a
+            fingerprint: without them an edited judge would get the old judge's grades.
+        store: from `open_store`. The caller closes it.
+        rubric: which label means which grade; by default the inner judge's own `rubric`, where it
+            has one. A row that does not fit it is neither read nor stored.
+        clock: the time written into rows, with its offset.
+
+    Attributes:
+        hits: distinct pairs answered from the store.
+        misses: distinct pairs sent to the inner judge.
+        stored: grades stored for later runs.
+        unsaved: grades that came back and could not be stored.
+        invalid: rows found that did not validate, and so counted as misses.
+
+    Raises:
+        UsageError: the inner judge has no version or no fingerprint.
+    """
+
+    def __init__(
+        self,
+        inner: Judge,
+        store: Store,
+        *,
+        rubric: Rubric | None = None,
+        clock: Callable[[], datetime] = _now,
+    ) -> None:
+        if not inner.version or not inner.fingerprint:
+            raise UsageError("a judge without a version and a fingerprint cannot be cached")
+        self.version = inner.version
+        self.fingerprint = inner.fingerprint
+        self.model = inner.model
+        self.family = inner.family
+        self.batch_size = inner.batch_size
+        self.rubric: Rubric | None = rubric or getattr(inner, "rubric", None)
+        self.hits = self.misses = self.stored = self.unsaved = self.invalid = 0
+        self._inner = inner
+        self._store = store
+        self._clock = clock
+        self._warned: set[str] = set()
+        self._counting = threading.Lock()
+
+    async def grade(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
+        """One row a candidate, in their order, from the store or from the inner judge.
+
+        What is missing is graded in batches ordered by key, so that retrieval order reaches no
+        batch; identical texts are graded once. Never raises for a failed grade.
+
+        Raises:
+            CacheUnavailableError: a grade could not be stored, and the store is required.
+        """
+        keys = [self._key(query, candidate.text) for candidate in candidates]
+        found = await asyncio.to_thread(self._look_up, keys)
+        missing = {
+            key: candidate
+            for key, candidate in zip(keys, candidates, strict=True)
+            if key not in found
+        }
+        self._count(hits=len(found), misses=len(missing))
+        order = sorted(missing)
+        size = max(1, self.batch_size)
+        batches = [order[start : start + size] for start in range(0, len(order), size)]
+        # every batch is awaited, also when one raises: the others are being paid for
+        graded = await asyncio.gather(
+            *(self._batch(query, {key: missing[key] for key in batch}) for batch in batches),
+            return_exceptions=True,
+        )
+        for rows in graded:
+            if isinstance(rows, BaseException):
+                raise rows
+            found.update(rows)
+        return [
+            replace(found[key], id=candidate.id)
+            for key, candidate in zip(keys, candidates, strict=True)
+        ]
+
+    def grade_sync(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
+        """As `grade`, for callers without an event loop.
+
+        Raises:
+            UsageError: called from inside an event loop.
+        """
+        return run_sync(self.grade(query, candidates))
+
+    def _key(self, query: str, text: str) -> str:
+        # asked anew each time: a judge whose settings are changed must not get stale hits
+        return grade_key(
+            version=self._inner.version,
+            fingerprint=self._inner.fingerprint,
+            query=query,
+            text=text,
+        )
+
+    def _look_up(self, keys: Sequence[str]) -> dict[str, JudgedHit]:
+        texts = self._store.get_many(keys)
+        rows = {key: self._valid(decode_row(text, key=key)) for key, text in texts.items()}
+        invalid = sum(row is None for row in rows.values())
+        if invalid:
+            self._count(invalid=invalid)
+            self._warn("cached rows that are damaged or do not fit the rubric are graded again")
+        return {key: _hit(row) for key, row in rows.items() if row is not None}
+
+    def _valid(self, row: StoredRow | None) -> StoredRow | None:
+        if row is None or self.rubric is None:
+            return row
+        return row if fits(grade=row.grade, label=row.esci, rubric=self.rubric) else None
+
+    async def _batch(self, query: str, batch: Mapping[str, Candidate]) -> dict[str, JudgedHit]:
+        candidates = list(batch.values())
+        hits = await self._inner.grade(query, candidates)
+        if [hit.id for hit in hits] != [candidate.id for candidate in candidates]:
+            # stored under the wrong key, such a grade would be served for ever
+            raise RuntimeError("the judge did not return one row a candidate in their order")
+        cleaned = [replace(hit, reason=clean_reason(hit.reason)) for hit in hits]
+        by_key = dict(zip(batch, cleaned, strict=True))
+        items = self._encode(query, batch, by_key)
+        if items:
+            await self._save(items)
+        return by_key
+
+    def _encode(
+        self, query: str, batch: Mapping[str, Candidate], hits: Mapping[str, JudgedHit]
+    ) -> dict[str, str]:
+        judged_at = self._clock().isoformat(timespec="seconds")
+        items: dict[str, str] = {}
+        for key, hit in hits.items():
+            if hit.graded:
+                row = self._row(query, batch[key].text, hit, judged_at)
+                if row is None:
+                    self._count(unsaved=1)
+                    self._warn("grades that do not fit the rubric are not stored")
+                else:
+                    items[key] = encode_row(row, key=key)
+        return items
+
+    def _row(self, query: str, text: str, hit: JudgedHit, judged_at: str) -> StoredRow | None:
+        try:
+            row = StoredRow(
+                version=self._inner.version,
+                fingerprint=self._inner.fingerprint,
+                model=self._inner.model,
+                esci=hit.esci,
+                grade=hit.grade,
+                reason=hit.reason,
+                judged_at=judged_at,
+                batch_size=hit.batch_size,
+                position=hit.position,
+                query_hash=query_hash(query)[:SHORT_HASH_CHARS],
+                text_hash=text_hash(text)[:SHORT_HASH_CHARS],
+            )
+        except ValidationError:
+            return None
+        return self._valid(row)
+
+    async def _save(self, items: Mapping[str, str]) -> None:
+        work = asyncio.create_task(asyncio.to_thread(self._put, items))
+        try:
+            await asyncio.shield(work)
+        except asyncio.CancelledError:
+            # paid for: the write, some milliseconds, is finished before the run ends
+            await asyncio.gather(work, return_exceptions=True)
+            raise
+
+    def _put(self, items: Mapping[str, str]) -> None:
+        try:
+            stored = self._store.put_many(items)
+        except CacheUnavailableError as error:
+            if self._store.required:
+                raise
+            stored = 0
+            self._warn(f"{error}: grades are returned, but not stored")
+        self._count(stored=stored, unsaved=len(items) - stored)
+
+    def _count(self, **more: int) -> None:
+        with self._counting:  # batches end in threads
+            for name, value in more.items():
+                setattr(self, name, getattr(self, name) + value)
+
+    def _warn(self, message: str) -> None:
+        if message not in self._warned:
+            self._warned.add(message)
+            _log.warning("%s", message)
+
+
+def _hit(row: StoredRow) -> JudgedHit:
+    return JudgedHit(
+        id="",
+        grade=row.grade,
+        esci=row.esci,
+        reason=row.reason,
+        batch_size=row.batch_size,
+        position=row.position,
+    )

@@ -1,0 +1,97 @@
+"""Reading rows in bulk, straight from the cache file, read-only. I/O.
+
+Only rows that are plain text under a text key are handed out. A row that diskcache would unpickle,
+or fetch from a file that the row names, is counted and left alone.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from relgate.cache.guard import connect, deadline
+
+__all__ = ["Reader"]
+
+_CHUNK: Final = 900  # below 999, SQLite's least bound on variables in a statement
+_READ_S: Final = 60.0
+_STEPS: Final = 100_000
+
+_SELECT: Final = (
+    "SELECT key, CASE WHEN raw = 1 AND mode = 1 AND filename IS NULL AND typeof(key) = 'text'"
+    " AND typeof(value) = 'text' THEN value END FROM Cache"
+)
+
+_log = logging.getLogger(__name__)
+
+
+class Reader:
+    """Rows of one cache file, over one read-only connection that threads share by turns.
+
+    Args:
+        path: the SQLite file, already inspected.
+        frozen: the place is read-only.
+
+    Raises:
+        sqlite3.Error: it cannot be opened.
+    """
+
+    def __init__(self, path: Path, *, frozen: bool) -> None:
+        self._path = path
+        self._con = connect(path, frozen=frozen)
+        self._turn = threading.Lock()
+        self._warned = False
+        self.found = 0
+        self.refused = 0
+
+    def get_many(self, keys: Iterable[str]) -> dict[str, str]:
+        """The values of those `keys` that have a plain text row; what cannot be read is a miss."""
+        wanted = sorted(set(keys))  # sorted: the index's pages are read in order
+        found: dict[str, str] = {}
+        with self._turn:
+            for start in range(0, len(wanted), _CHUNK):
+                found.update(self._chunk(wanted[start : start + _CHUNK]))
+            self.found += len(found)
+        return found
+
+    def _chunk(self, keys: list[str]) -> dict[str, str]:
+        marks = ",".join("?" * len(keys))
+        try:
+            self._con.set_progress_handler(deadline(_READ_S), _STEPS)
+            rows = self._con.execute(f"{_SELECT} WHERE key IN ({marks})", keys).fetchall()
+        except sqlite3.DataError:  # one value is too large to load: it alone is the miss
+            if len(keys) == 1:
+                self.refused += 1
+                return {}
+            middle = len(keys) // 2
+            return self._chunk(keys[:middle]) | self._chunk(keys[middle:])
+        except sqlite3.Error as error:
+            self._warn(error)
+            return {}
+        self.refused += sum(value is None for _, value in rows)
+        return {key: value for key, value in rows if value is not None}
+
+    def _warn(self, error: sqlite3.Error) -> None:
+        if not self._warned:
+            self._warned = True
+            _log.warning("cache %s: rows cannot be read (%s): taken as misses", self._path, error)
+
+    def scan(self) -> Iterator[tuple[str, str] | None]:
+        """Every row in turn: key and text, or None for one that is not handed out.
+
+        Memory does not grow with the cache.
+
+        Raises:
+            sqlite3.Error: the file is damaged.
+        """
+        for key, value in self._con.execute(_SELECT):
+            yield None if value is None else (key, value)
+
+    def close(self) -> None:
+        """Close the connection."""
+        with self._turn:
+            self._con.close()

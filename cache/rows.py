@@ -1,0 +1,117 @@
+"""The stored row: a grade with what is needed to trust and to explain it. Pure.
+
+A row is one line of JSON text. Its last field is a checksum over the key and everything before it,
+so a cut, altered or moved row is found out. Whatever does not validate is no row: a miss.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from datetime import datetime
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from relgate.rubrics import Rubric
+
+__all__ = [
+    "MAX_REASON_CHARS",
+    "ROW_FORMAT",
+    "SHORT_HASH_CHARS",
+    "StoredRow",
+    "clean_reason",
+    "decode_row",
+    "encode_row",
+    "fits",
+]
+
+ROW_FORMAT: Final = 1
+"""The row format that this version writes and reads; another number is a miss."""
+
+MAX_REASON_CHARS: Final = 2_000
+"""Reasons are short by the prompt; what runs on past this is cut, so that rows stay small."""
+
+SHORT_HASH_CHARS: Final = 16
+"""Length of the hashes kept in a row: enough to tell texts apart, not to find them."""
+
+_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
+_CHECKSUM_CHARS: Final = 32
+_TAIL: Final = ',"checksum":"'
+_TAIL_CHARS: Final = len(_TAIL) + _CHECKSUM_CHARS + len('"}')
+
+
+def _is_time(text: str) -> str:
+    if datetime.fromisoformat(text).tzinfo is None:
+        raise ValueError("a time without an offset")
+    return text
+
+
+_ShortHash = Annotated[str, Field(pattern=rf"^[0-9a-f]{{{SHORT_HASH_CHARS}}}$")]
+_Name = Annotated[str, Field(min_length=1, max_length=500)]
+
+
+class StoredRow(BaseModel):
+    """A grade as it is stored, validated on every read.
+
+    Attributes:
+        format: number of the row format.
+        version: the judge's version, `<tag>@<hash>`.
+        fingerprint: the judge's fingerprint.
+        model: the model asked for, or None.
+        esci: the rubric's label.
+        grade: the grade on the rubric's scale, 0 and up.
+        reason: the judge's reason, without NUL and lone surrogates.
+        judged_at: ISO 8601 time with its offset.
+        batch_size: how many candidates were judged in the same call, if known.
+        position: 1-based place within that call, if known.
+        query_hash: start of the query's hash, to explain a miss.
+        text_hash: start of the text's hash, to explain a miss.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", hide_input_in_errors=True)
+
+    format: Literal[1] = ROW_FORMAT
+    version: _Name
+    fingerprint: _Name
+    model: _Name | None
+    esci: Annotated[str, Field(min_length=1, max_length=100)]
+    grade: Annotated[int, Field(ge=0, le=100)]
+    reason: Annotated[str, Field(max_length=MAX_REASON_CHARS)]
+    judged_at: Annotated[str, Field(max_length=40), AfterValidator(_is_time)]
+    batch_size: Annotated[int, Field(ge=1)] | None = None
+    position: Annotated[int, Field(ge=1)] | None = None
+    query_hash: _ShortHash
+    text_hash: _ShortHash
+
+
+def clean_reason(reason: str) -> str:
+    """`reason` as it can be stored: NUL and lone surrogates become U+FFFD, the end is cut."""
+    return _UNSTORABLE.sub("\ufffd", reason[:MAX_REASON_CHARS])
+
+
+def fits(*, grade: int, label: str, rubric: Rubric) -> bool:
+    """Whether `rubric` has a label `label` and it means `grade`."""
+    return any(x.code == label and x.grade == grade for x in rubric.labels)
+
+
+def encode_row(row: StoredRow, *, key: str) -> str:
+    """The text to store for `row` under `key`."""
+    body = row.model_dump_json()[: -len("}")]
+    return f'{body}{_TAIL}{_checksum(key, body)}"}}'
+
+
+def decode_row(text: str, *, key: str) -> StoredRow | None:
+    """The row in `text` if it is whole, unaltered and stored under its own `key`; else None."""
+    body = text[:-_TAIL_CHARS]
+    if text[-_TAIL_CHARS:] != f'{_TAIL}{_checksum(key, body)}"}}':
+        return None
+    try:
+        return StoredRow.model_validate_json(body + "}")
+    except ValidationError:
+        return None
+
+
+def _checksum(key: str, body: str) -> str:
+    data = f"{key}\n{body}".encode("utf-8", "surrogatepass")
+    return hashlib.sha256(data).hexdigest()[:_CHECKSUM_CHARS]
