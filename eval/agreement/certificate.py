@@ -1,0 +1,290 @@
+"""The certificate that a calibration leaves behind, and what a gate asks of it. I/O: JSON files.
+
+`certificate_id` is a hash of the content. It finds an edited or damaged file; it is no signature,
+and whoever can write the file can compute the id anew. Keep certificates under version control.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from relgate.eval.agreement.calibration import Calibration
+from relgate.eval.agreement.policy import Level
+from relgate.rubrics.errors import InputError, UsageError
+
+__all__ = [
+    "VALID_DAYS",
+    "Certificate",
+    "CertifiedFigure",
+    "certificate_problem",
+    "find_certificate",
+    "make_certificate",
+    "read_certificate",
+    "write_certificate",
+]
+
+VALID_DAYS = 90
+"""How long a certificate holds: providers change a model under one name."""
+
+_FORMAT = "relgate-certificate/1"
+_ID_FIELD = "certificate_id"
+_DIGITS = 6
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=0)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, str_strip_whitespace=False
+    )
+
+
+class CertifiedFigure(_Strict):
+    """A figure with its 95 % interval; null is "undefined"."""
+
+    point: float | None
+    low: float | None
+    high: float | None
+
+
+class Certificate(_Strict):
+    """What a judge showed, when, on which labels, and until when that counts.
+
+    Attributes:
+        format: name and version of this layout.
+        judge_version: `<tag>@<hash>` of the rubric.
+        fingerprint: the judge's fingerprint; a gate looks a certificate up by it.
+        model: the model asked for, or null.
+        family: its family, or null.
+        label_set_hash: SHA-256 of the labels compared with.
+        label_sources: who made them.
+        n: compared pairs.
+        n_queries: queries among them.
+        coverage: share of the asked pairs that got a grade.
+        figures: by the names of `confusion.all_figures`.
+        level: what the policy made of it.
+        reasons: why.
+        policy: name of the policy.
+        floor: least grade that counts as relevant.
+        scale: name of the scale.
+        seed: of the resampling.
+        resamples: draws of the resampling.
+        made_at: UTC.
+        expires_at: UTC; no longer valid from this moment.
+        certificate_id: hex SHA-256 of all the rest.
+    """
+
+    format: Literal["relgate-certificate/1"]
+    judge_version: Annotated[str, Field(min_length=1)]
+    fingerprint: Annotated[str, Field(min_length=1)]
+    model: str | None
+    family: str | None
+    label_set_hash: str
+    label_sources: dict[str, Count]
+    n: Count
+    n_queries: Count
+    coverage: Share
+    figures: dict[str, CertifiedFigure]
+    level: Level
+    reasons: tuple[str, ...]
+    policy: str
+    floor: Annotated[int, Field(ge=1)]
+    scale: str
+    seed: int
+    resamples: Count
+    made_at: AwareDatetime
+    expires_at: AwareDatetime
+    certificate_id: str
+
+    @model_validator(mode="after")
+    def _id_is_of_content(self) -> Certificate:
+        if self.certificate_id != _content_id(self.model_dump(mode="json")):
+            raise ValueError("certificate_id does not match the content: the file was changed")
+        return self
+
+
+def _content_id(content: dict[str, Any]) -> str:
+    rest = {key: value for key, value in content.items() if key != _ID_FIELD}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
+def make_certificate(
+    calibration: Calibration, *, now: datetime, days: int = VALID_DAYS
+) -> Certificate:
+    """The certificate of a calibration, whatever its level.
+
+    Args:
+        calibration: of a judge whose version and fingerprint are known.
+        now: the time, with a time zone; kept to the second.
+        days: how long it holds.
+
+    Raises:
+        UsageError: a calibration that does not say which judge it is of, or days below 1.
+    """
+    judge = calibration.judge
+    if judge.version is None or judge.fingerprint is None:
+        raise UsageError(
+            "no certificate: the grades do not say which judge version and fingerprint made them"
+        )
+    if days < 1:
+        raise UsageError(f"a certificate of {days} days would never hold")
+    made_at = now.astimezone(UTC).replace(microsecond=0)
+    content: dict[str, Any] = {
+        "format": _FORMAT,
+        "judge_version": judge.version,
+        "fingerprint": judge.fingerprint,
+        "model": judge.model,
+        "family": judge.family,
+        "label_set_hash": calibration.label_set_hash,
+        "label_sources": dict(sorted(calibration.label_sources.items())),
+        "n": calibration.n,
+        "n_queries": calibration.n_queries,
+        "coverage": round(calibration.coverage, _DIGITS),
+        "figures": {
+            name: {
+                "point": _rounded(figure.point),
+                "low": _rounded(figure.low),
+                "high": _rounded(figure.high),
+            }
+            for name, figure in calibration.figures.items()
+        },
+        "level": calibration.level.value,
+        "reasons": list(calibration.reasons),
+        "policy": calibration.policy,
+        "floor": calibration.floor,
+        "scale": calibration.scale,
+        "seed": calibration.seed,
+        "resamples": calibration.resamples,
+        "made_at": _iso(made_at),
+        "expires_at": _iso(made_at + timedelta(days=days)),
+    }
+    return Certificate.model_validate({**content, _ID_FIELD: _content_id(content)})
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, _DIGITS) + 0.0  # + 0.0: no "-0.0"
+
+
+def _iso(moment: datetime) -> str:
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+def write_certificate(certificate: Certificate, path: str | Path) -> None:
+    """Writes it as JSON with sorted keys. Raises InputError when the path cannot be written."""
+    text = json.dumps(certificate.model_dump(mode="json"), indent=2, sort_keys=True)
+    try:
+        Path(path).write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            f"cannot be written ({error.strerror})", path=path, mend="give another place"
+        ) from error
+
+
+def read_certificate(path: str | Path) -> Certificate:
+    """The certificate in a file.
+
+    Raises:
+        InputError: no such file, not JSON, not a certificate, or changed since it was made.
+    """
+    return _parsed(_json_of(path), path)
+
+
+def _json_of(path: str | Path) -> Any:  # noqa: ANN401 - JSON
+    try:
+        return json.loads(Path(path).read_text("utf-8"))
+    except OSError as error:
+        raise InputError(
+            f"cannot be read ({error.strerror})", path=path, mend="make one: relgate calibrate"
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            "is no JSON", path=path, mend="make the certificate anew: relgate calibrate"
+        ) from error
+
+
+def _parsed(data: Any, path: str | Path) -> Certificate:  # noqa: ANN401 - JSON
+    try:
+        return Certificate.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        what = first["msg"].removeprefix("Value error, ")
+        raise InputError(
+            f"no valid certificate: {place + ': ' if place else ''}{what}",
+            path=path,
+            mend="make it anew: relgate calibrate",
+        ) from error
+
+
+def find_certificate(place: str | Path, fingerprint: str) -> Certificate | None:
+    """The newest certificate of a judge in a file or in a directory's `*.json`, or None.
+
+    Other JSON files in the directory are passed over; a certificate that was changed is not.
+
+    Raises:
+        InputError: a file that says it is a certificate and is not a valid one.
+    """
+    folder = Path(place)
+    if not folder.exists():
+        return None
+    if folder.is_file():
+        found = [read_certificate(folder)]
+    else:
+        found = [
+            _parsed(data, path)
+            for path in sorted(folder.glob("*.json"))
+            if _claims_certificate(data := _json_of(path))
+        ]
+    ours = [c for c in found if c.fingerprint == fingerprint]
+    return max(ours, key=lambda c: (c.made_at, c.certificate_id), default=None)
+
+
+def _claims_certificate(data: Any) -> bool:  # noqa: ANN401 - JSON
+    if not isinstance(data, dict):
+        return False
+    head = cast("dict[str, Any]", data)
+    return _ID_FIELD in head or str(head.get("format")).startswith(_FORMAT.partition("/")[0])
+
+
+def certificate_problem(
+    certificate: Certificate | None, *, fingerprint: str, version: str, now: datetime
+) -> str | None:
+    """Why a gate may not rest on this judge's grades, in one sentence; None when it may.
+
+    Args:
+        certificate: what `find_certificate` gave.
+        fingerprint: of the judge that made the grades.
+        version: of that judge.
+        now: the time, with a time zone.
+    """
+    if certificate is None:
+        return f"The judge {version} has no calibration certificate; make one: relgate calibrate."
+    if certificate.judge_version != version:
+        return (
+            f"The certificate is of judge version {certificate.judge_version}, "
+            f"the grades are of {version}."
+        )
+    if certificate.fingerprint != fingerprint:
+        return (
+            f"The certificate is of judge fingerprint {certificate.fingerprint}, "
+            f"the grades are of {fingerprint}: its model, prompt or settings changed."
+        )
+    return _time_or_level_problem(certificate, now)
+
+
+def _time_or_level_problem(certificate: Certificate, now: datetime) -> str | None:
+    if now < certificate.made_at:
+        return f"The certificate is dated {_iso(certificate.made_at)}, which is in the future."
+    if now >= certificate.expires_at:
+        return f"The certificate expired at {_iso(certificate.expires_at)}; calibrate again."
+    if certificate.level is not Level.TRUSTED:
+        why = "; ".join(certificate.reasons)
+        return f"The certificate's level is {certificate.level.value}, not trusted: {why}."
+    return None
