@@ -1,0 +1,123 @@
+"""Calls over the google-genai SDK. I/O; importing it loads the SDK."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import httpx2
+from google import genai
+from google.genai import types
+
+from relgate.judge.providers.gemini_reply import failure_of, reply_of
+from relgate.judge.providers.loops import LoopLocal
+from relgate.judge.redact import one_line
+from relgate.judge.types import CallError, GenerateReply, GenerateRequest, GradeError
+
+__all__ = ["GeminiGenerate"]
+
+_GOOGLE = "https://generativelanguage.googleapis.com"
+
+
+@dataclass(frozen=True, slots=True)
+class _Client:
+    sdk: genai.Client
+    http: httpx2.AsyncClient
+
+
+class GeminiGenerate:
+    """A `generate` over the google-genai SDK; see `gemini_generate` for its parts.
+
+    One call is one HTTP request: a schema that the API refuses ends the call, it is not dropped.
+    """
+
+    mode: Literal["json_schema"] = "json_schema"
+    """How the reply's form is asked for; as `OpenAIGenerate.mode`, so that a report can say it."""
+
+    def __init__(
+        self,
+        *,
+        api_key: str,
+        base_url: str | None,
+        api_version: str | None,
+        timeout_s: float,
+        thinking_budget: int | None,
+    ) -> None:
+        self._key = api_key
+        self._base_url = base_url or _GOOGLE
+        self._api_version = api_version
+        self._timeout_s = timeout_s
+        self._thinking_budget = thinking_budget
+        self._clients = LoopLocal(self._new_client, _close)
+
+    def __repr__(self) -> str:
+        return f"GeminiGenerate(base_url={self._base_url!r}, api_version={self._api_version!r})"
+
+    async def __call__(self, request: GenerateRequest, /) -> GenerateReply:
+        """Answers `request`.
+
+        Raises:
+            CallError: every failure of the SDK, of the connection, or of the endpoint.
+        """
+        if request.model is None:
+            raise CallError(GradeError.PROVIDER, "no model named; give one", fatal=True)
+        outcome = await self._attempt(request, request.model)
+        if isinstance(outcome, CallError):
+            raise outcome
+        return outcome
+
+    async def aclose(self) -> None:
+        """Closes the running loop's connections; the instance stays usable."""
+        await self._clients.aclose()
+
+    def _new_client(self) -> _Client:
+        # A client of ours, for the SDK would otherwise take aiohttp where it is installed, with
+        # hidden retries and other exceptions; and follow redirects, key in hand.
+        http = httpx2.AsyncClient(follow_redirects=False)
+        options = types.HttpOptions(
+            base_url=self._base_url,
+            api_version=self._api_version,
+            timeout=math.ceil(self._timeout_s * 1000),
+            httpx_async_client=http,
+        )
+        # enterprise=False: the environment must not send the key to another service
+        sdk = genai.Client(enterprise=False, api_key=self._key, http_options=options)
+        return _Client(sdk, http)
+
+    async def _attempt(self, request: GenerateRequest, model: str) -> GenerateReply | CallError:
+        """The reply or a failure; returned, lest the SDK's exception hang on it as its context."""
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                client = await self._clients.get()
+                models = cast("Any", client.sdk.aio.models)  # its own types are unknown in part
+                response: types.GenerateContentResponse = await models.generate_content(
+                    model=model, contents=request.prompt, config=self._config(request)
+                )
+                return reply_of(response)
+        except Exception as error:  # noqa: BLE001 - whatever the SDK raises, the call failed
+            known = failure_of(error, base_url=self._base_url, secrets=(self._key,))
+            said = one_line(f"{type(error).__name__}: {error}", secrets=(self._key,))
+            return known or CallError(GradeError.PROVIDER, said)
+
+    def _config(self, request: GenerateRequest) -> types.GenerateContentConfig:
+        thinking = self._thinking_budget
+        return types.GenerateContentConfig(
+            system_instruction=request.system or None,
+            temperature=request.temperature,
+            max_output_tokens=request.max_output_tokens,
+            response_mime_type="application/json",
+            # not response_schema: the SDK would rewrite that one, and the API refuse the result
+            response_json_schema=dict(request.schema),
+            thinking_config=(
+                None if thinking is None else types.ThinkingConfig(thinking_budget=thinking)
+            ),
+            automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+            automatic_continuation=False,  # each hop would be another request, paid for unseen
+        )
+
+
+async def _close(client: _Client) -> None:
+    await client.http.aclose()
+    client.sdk.close()

@@ -1,0 +1,166 @@
+"""Calls over the openai SDK. I/O; importing it loads the SDK."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Literal, cast
+
+import openai
+
+from relgate.judge.providers.loops import LoopLocal
+from relgate.judge.providers.openai_reply import chat_reply, failure_of, responses_reply
+from relgate.judge.providers.openai_request import (
+    Abilities,
+    Mode,
+    chat_format,
+    prompt_for,
+    responses_format,
+    without_refused,
+)
+from relgate.judge.redact import one_line
+from relgate.judge.types import CallError, GenerateReply, GenerateRequest, GradeError
+
+__all__ = ["OpenAIGenerate"]
+
+_OPENAI = "https://api.openai.com/v1"
+
+
+class OpenAIGenerate:
+    """A `generate` over the openai SDK; see `openai_generate` for its parts.
+
+    One instance serves one model: what the endpoint refuses once is not asked again. A refused
+    parameter costs one more request of the same prompt; nothing else is repeated here.
+    """
+
+    def __init__(
+        self,
+        *,
+        api_key: str,
+        base_url: str | None,
+        timeout_s: float,
+        api: Literal["chat", "responses"],
+    ) -> None:
+        self._key = api_key
+        self._base_url = base_url or _OPENAI
+        self._timeout_s = timeout_s
+        self._api = api
+        # older compatible servers know max_tokens alone, newer OpenAI models refuse it
+        fields = ("max_completion_tokens", "max_tokens")
+        self._abilities = Abilities(token_fields=fields if base_url is None else fields[::-1])
+        self._clients = LoopLocal(self._new_client, openai.AsyncOpenAI.close)
+
+    def __repr__(self) -> str:
+        return f"OpenAIGenerate(base_url={self._base_url!r}, api={self._api!r}, mode={self.mode!r})"
+
+    @property
+    def mode(self) -> Mode:
+        """How the reply's form is asked for, as far as the endpoint was found to go along."""
+        return self._abilities.mode
+
+    @property
+    def sends_temperature(self) -> bool:
+        """Whether a request's temperature is sent: False once the model has refused it."""
+        return self._abilities.temperature
+
+    async def __call__(self, request: GenerateRequest, /) -> GenerateReply:
+        """Answers `request`.
+
+        Raises:
+            CallError: every failure of the SDK, of the connection, or of the endpoint.
+        """
+        if request.model is None:
+            raise CallError(GradeError.PROVIDER, "no model named; give one", fatal=True)
+        while True:
+            abilities = self._abilities
+            outcome = await self._attempt(request, abilities)
+            if isinstance(outcome, GenerateReply):
+                return outcome
+            if isinstance(outcome, CallError):
+                raise outcome
+            self._abilities = self._abilities.meet(outcome)
+
+    async def aclose(self) -> None:
+        """Closes the running loop's connections; the instance stays usable."""
+        await self._clients.aclose()
+
+    def _new_client(self) -> openai.AsyncOpenAI:
+        return openai.AsyncOpenAI(
+            api_key=self._key, base_url=self._base_url, timeout=self._timeout_s, max_retries=0
+        )
+
+    async def _attempt(
+        self, request: GenerateRequest, abilities: Abilities
+    ) -> GenerateReply | Abilities | CallError:
+        """One HTTP request: the reply, the abilities that remain after a refusal, or a failure.
+
+        A failure is returned, not raised, so that the SDK's own exception, which may hold the
+        key in its text or its request, does not hang on it as its context.
+        """
+        secrets = (self._key,)
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                client = await self._clients.get()
+                if self._api == "chat":
+                    return chat_reply(await _chat(client, request, abilities), secrets=secrets)
+                return responses_reply(await _respond(client, request, abilities), secrets=secrets)
+        except CallError as failure:
+            return failure
+        except openai.APIStatusError as error:
+            remaining = without_refused(
+                abilities,
+                request=request,
+                status=error.status_code,
+                param=error.param,
+                said=f"{error.message} {error.body}",
+            )
+            return remaining or self._failure(error)
+        except Exception as error:  # noqa: BLE001 - whatever the SDK raises, the call failed
+            return self._failure(error)
+
+    def _failure(self, error: Exception) -> CallError:
+        known = failure_of(error, base_url=self._base_url, secrets=(self._key,))
+        said = one_line(f"{type(error).__name__}: {error}", secrets=(self._key,))
+        return known or CallError(GradeError.PROVIDER, said)
+
+
+async def _chat(
+    client: openai.AsyncOpenAI, request: GenerateRequest, abilities: Abilities
+) -> object:
+    form = chat_format(request, abilities)
+    limit = request.max_output_tokens
+    field = abilities.token_fields[0] if abilities.token_fields else None
+    return await client.chat.completions.create(
+        model=request.model or "",
+        messages=[
+            {"role": "system", "content": request.system},
+            {"role": "user", "content": prompt_for(request, abilities.mode)},
+        ],
+        response_format=openai.omit if form is None else cast("Any", form),
+        temperature=_temperature(request, abilities),
+        max_tokens=limit if limit is not None and field == "max_tokens" else openai.omit,
+        max_completion_tokens=(
+            limit if limit is not None and field == "max_completion_tokens" else openai.omit
+        ),
+    )
+
+
+async def _respond(
+    client: openai.AsyncOpenAI, request: GenerateRequest, abilities: Abilities
+) -> object:
+    form = responses_format(request, abilities)
+    limit = request.max_output_tokens
+    return await client.responses.create(
+        model=request.model or "",
+        instructions=request.system,
+        input=prompt_for(request, abilities.mode),
+        text=openai.omit if form is None else cast("Any", form),
+        temperature=_temperature(request, abilities),
+        max_output_tokens=openai.omit if limit is None else limit,
+        store=False,  # the provider keeps responses by default; shoppers' queries stay ours
+    )
+
+
+def _temperature(request: GenerateRequest, abilities: Abilities) -> float | openai.Omit:
+    if request.temperature is None or not abilities.temperature:
+        return openai.omit
+    return request.temperature
