@@ -50,12 +50,18 @@ class ListBuilder:
         self._conflicts: list[str] = []
 
     def add_query(self, query: Query) -> int:
-        """Registers a query (also one without judgments) and returns its index."""
+        """Registers a query (also one without judgments) and returns its index.
+
+        A text that comes later than its id is kept.
+        """
         key = match_key(query.id)
-        if key not in self._queries:
-            self._queries[key] = len(self._query_list)
+        index = self._queries.get(key)
+        if index is None:
+            index = self._queries[key] = len(self._query_list)
             self._query_list.append(query)
-        return self._queries[key]
+        elif query.text is not None and self._query_list[index].text is None:
+            self._query_list[index] = Query(self._query_list[index].id, query.text)
+        return index
 
     def add(
         self,

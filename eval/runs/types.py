@@ -58,6 +58,7 @@ class Run:
         given: the scores that came in the file, or None.
         format: what the file was taken for.
         path: the file.
+        notes: what is odd but readable in the file, a line each.
     """
 
     name: str
@@ -67,3 +68,4 @@ class Run:
     given: GivenScores | None = None
     format: str = ""
     path: str | None = None
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,226 @@
+"""Reads and writes whole files: text, gzip, JSON; every fault has its place. I/O."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import secrets
+import zlib
+from contextlib import suppress
+from pathlib import Path
+
+from relgate.eval.lists.jsontext import Content, Json, content_of, parse_json
+from relgate.rubrics.errors import InputError, PlatformError
+
+__all__ = [
+    "MAX_BYTES",
+    "MAX_GZIP_RATIO",
+    "load_content",
+    "read_json",
+    "read_text",
+    "write_text_atomic",
+]
+
+MAX_BYTES = 256 * 1024 * 1024
+"""The longest text that is read, in bytes after unpacking."""
+MAX_GZIP_RATIO = 100
+"""The greatest unpacked-to-packed ratio of a gzip file that unpacks to more than 1 MB."""
+
+_RATIO_FREE_BYTES = 1024 * 1024
+_CHUNK = 1024 * 1024
+_SNIFFED = 1000
+_NUL_SHARE = 0.4  # of one parity of bytes: Latin text in UTF-16 has nearly 1.0, UTF-8 nearly 0.0
+_KNOWN_BINARY = (
+    (b"PK\x03\x04", "a zip archive or an .xlsx workbook", "unpack it, or save the sheet as CSV"),
+    (b"PAR1", "a Parquet file", "only catalogues are read from Parquet; save it as CSV or JSONL"),
+    (b"%PDF", "a PDF", "name the data file itself"),
+    (codecs.BOM_UTF32_LE, "UTF-32 text", "save it as UTF-8"),
+    (codecs.BOM_UTF32_BE, "UTF-32 text", "save it as UTF-8"),
+)
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a file, unpacked when it is gzip, without its byte-order mark.
+
+    UTF-8 with or without a mark, and UTF-16 with a mark. Line ends are kept as they are.
+
+    Raises:
+        InputError: missing, a folder, not readable, empty, longer than `MAX_BYTES`, a gzip file
+            that is damaged or unpacks more than `MAX_GZIP_RATIO` times, or in another encoding.
+    """
+    raw = _read_bytes(path)
+    if raw[:2] == b"\x1f\x8b":
+        raw = _gunzip(raw, path)
+    text = _decode(raw, path)
+    if not text.strip():
+        raise InputError("the file is empty", path=path, mend="export it again, or name another")
+    return text
+
+
+def _read_bytes(path: str | Path) -> bytes:
+    try:
+        with Path(path).open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except FileNotFoundError as error:
+        raise InputError("no such file", path=path, mend="check the path") from error
+    except IsADirectoryError as error:
+        raise InputError("is a folder, not a file", path=path, mend="name a file in it") from error
+    except PermissionError as error:
+        raise InputError(
+            "may not be read (permission denied)", path=path, mend="give read permission"
+        ) from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL character in the path
+        why = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise InputError(f"cannot be read: {why}", path=repr(path), mend="check it") from error
+    if len(raw) > MAX_BYTES:
+        raise _too_long(path)
+    return raw
+
+
+def _too_long(path: str | Path) -> InputError:
+    return InputError(
+        f"longer than the limit MAX_BYTES ({MAX_BYTES // 1024**2} MB)",
+        path=path,
+        mend="split the file",
+    )
+
+
+def _gunzip(raw: bytes, path: str | Path) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    rest = raw
+    try:
+        while rest:
+            unzip = zlib.decompressobj(wbits=31)
+            data = unzip.decompress(rest, _CHUNK)
+            while data:
+                parts.append(data)
+                size += len(data)
+                _check_gzip(size, len(raw), path)
+                data = unzip.decompress(unzip.unconsumed_tail, _CHUNK)
+            if not unzip.eof:
+                raise InputError("the gzip file ends too early", path=path, mend="fetch it again")
+            rest = unzip.unused_data.lstrip(b"\0")  # members may follow one another, zero-padded
+    except zlib.error as error:
+        raise InputError(
+            f"a damaged gzip file ({error})", path=path, mend="fetch it again"
+        ) from error
+    return b"".join(parts)
+
+
+def _check_gzip(size: int, packed: int, path: str | Path) -> None:
+    if size > MAX_BYTES:
+        raise _too_long(path)
+    if size > _RATIO_FREE_BYTES and size > MAX_GZIP_RATIO * packed:
+        raise InputError(
+            f"unpacks to more than the limit MAX_GZIP_RATIO ({MAX_GZIP_RATIO} times its size)",
+            path=path,
+            mend="unpack it yourself if you trust it",
+        )
+
+
+def _decode(raw: bytes, path: str | Path) -> str:
+    for magic, what, mend in _KNOWN_BINARY:
+        if raw.startswith(magic):
+            raise InputError(f"is {what}", path=path, mend=mend)
+    encoding = "utf-8-sig"
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"
+    elif _is_utf16_without_mark(raw):
+        raise InputError(
+            "looks like UTF-16 without a byte-order mark (byte 0)",
+            path=path,
+            line=1,
+            mend="save it as UTF-8",
+        )
+    try:
+        return raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        name = "UTF-8" if encoding == "utf-8-sig" else "UTF-16"
+        newline = b"\n" if name == "UTF-8" else "\n".encode(encoding)[2:]
+        raise InputError(
+            f"not {name}: byte {error.start} is 0x{raw[error.start]:02x}",
+            path=path,
+            line=raw.count(newline, 0, error.start) + 1,
+            mend="save it as UTF-8",
+        ) from error
+
+
+def _is_utf16_without_mark(raw: bytes) -> bool:
+    head = raw[:_SNIFFED]
+    even, odd = head[::2], head[1::2]
+    shares = (even.count(0) / max(len(even), 1), odd.count(0) / max(len(odd), 1))
+    return max(shares) > _NUL_SHARE and min(shares) < _NUL_SHARE / 4
+
+
+def load_content(path: str | Path, *, text_only: bool = False) -> Content:
+    """A file read once, its JSON parsed, for those who find out what it is.
+
+    Args:
+        path: the file, plain or gzip.
+        text_only: take it as text, also when it begins like JSON.
+
+    Raises:
+        InputError: as `read_text` and `read_json`.
+    """
+    text = read_text(path)
+    return Content(str(path), "text", text, None) if text_only else content_of(text, path)
+
+
+def read_json(path: str | Path) -> Json:
+    """The JSON value of a file. NaN and Infinity are let through: rules deal with them.
+
+    Raises:
+        InputError: not JSON, cut short, nested deeper than `MAX_DEPTH`, a number too long to
+            read, a name twice in one object, or as `read_text`.
+    """
+    return parse_json(read_text(path), path)
+
+
+def write_text_atomic(path: str | Path, text: str) -> None:
+    """Writes UTF-8 text so that the file is either the old one or the whole new one.
+
+    Missing parent folders are made. An existing file keeps its permissions.
+
+    Raises:
+        InputError: the text holds half a surrogate pair, which UTF-8 cannot carry.
+        PlatformError: the disk or the permissions are at fault.
+    """
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"half a surrogate pair ({error.object[error.start]!r}) cannot be written as UTF-8",
+            path=path,
+            mend="mend the text it comes from",
+        ) from error
+    try:
+        _replace(Path(os.path.realpath(path)), data)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise PlatformError(f"{path}: cannot be written: {why}; check the folder") from error
+
+
+def _replace(target: Path, data: bytes) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.parent / f".relgate-{os.getpid()}-{secrets.token_hex(4)}.tmp"
+    try:
+        with temporary.open("xb") as file:
+            if target.exists():
+                os.fchmod(file.fileno(), target.stat().st_mode & 0o7777)
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    finally:
+        with suppress(FileNotFoundError):
+            temporary.unlink()
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
