@@ -1,0 +1,223 @@
+"""Reads a table of queries: texts, head and critical marks, strata, weights. I/O."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from relgate.eval.files import load_content
+from relgate.eval.lists.columns import fold
+from relgate.eval.lists.jsontext import Content, Json, as_list, as_object, as_text, json_lines
+from relgate.eval.lists.table import open_table
+from relgate.eval.lists.types import match_key
+from relgate.rubrics.errors import InputError
+
+__all__ = ["QueryRow", "QueryTable", "read_queries"]
+
+_ID = ("query_id", "qid", "queryid", "id")
+_TEXT = ("query", "text", "query_text", "querytext")
+_OTHER = {
+    "head": ("head", "is_head"),
+    "critical": ("critical", "is_critical"),
+    "stratum": ("stratum", "vertical"),
+    "weight": ("weight", "traffic"),
+    "locale": ("locale",),
+    "set": ("set",),
+}
+_YES = frozenset({"true", "yes", "y", "1", "x"})
+_NO = frozenset({"false", "no", "n", "0"})
+_SETS = ("core", "challenge", "shadow")
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRow:
+    """What a team says of one query.
+
+    Attributes:
+        id: the query's id; its text where the table has no ids.
+        text: what the shopper types, where the table says.
+        head: whether it is a head query.
+        critical: whether it may never break.
+        stratum: the group it is reported in, or None.
+        weight: its share of traffic in any unit, 0 and up, or None.
+        locale: its locale, or None.
+        set: `core`, `challenge` or `shadow`, or None.
+    """
+
+    id: str
+    text: str | None = None
+    head: bool = False
+    critical: bool = False
+    stratum: str | None = None
+    weight: float | None = None
+    locale: str | None = None
+    set: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTable:
+    """Queries in file order.
+
+    Attributes:
+        rows: one a query, no id twice.
+        path: the file.
+        format: what the file was taken for.
+        columns: which of the known columns the file has.
+    """
+
+    rows: tuple[QueryRow, ...]
+    path: str
+    format: str
+    columns: tuple[str, ...]
+    _by_id: Mapping[str, QueryRow] = field(init=False, repr=False, compare=False)
+    _by_text: Mapping[str, QueryRow] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        by_text: dict[str, QueryRow] = {}
+        for row in self.rows:
+            if row.text is not None:
+                by_text.setdefault(match_key(row.text), row)
+        by_id = {match_key(row.id): row for row in self.rows}
+        object.__setattr__(self, "_by_id", MappingProxyType(by_id))
+        object.__setattr__(self, "_by_text", MappingProxyType(by_text))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def by_key(self, key: str) -> QueryRow | None:
+        """The query with this id, else the first with this text, else None."""
+        wanted = match_key(key)
+        return self._by_id.get(wanted) or self._by_text.get(wanted)
+
+
+def read_queries(path: str | Path) -> QueryTable:
+    """A table of queries from CSV, TSV, JSONL or JSON (a list, or an object with `queries`).
+
+    Columns: `query_id` or `id`, `query` or `text` (one of the two is enough), and any of `head`,
+    `critical`, `stratum` (or `vertical`), `weight`, `locale`, `set`. Others are passed over.
+
+    Raises:
+        InputError: any fault, with its line: no query column, a mark that is neither yes nor no,
+            a weight that is no number from 0 up, an unknown set, an id twice.
+    """
+    content = load_content(path)
+    rows, file_format = _rows(content)
+    found: dict[str, QueryRow] = {}
+    columns: dict[str, None] = {}
+    for line, row in rows:
+        names = _columns(tuple(row), content.path, line)
+        columns |= dict.fromkeys(names)
+        try:
+            query = _query_row({name: row[column] for name, column in names.items()}, content.path)
+        except InputError as error:
+            raise InputError(error.what, path=error.path, line=line, mend=error.mend) from error
+        key = match_key(query.id)
+        if found.setdefault(key, query) != query:
+            raise InputError(
+                f"query {query.id!r} stands twice with different values",
+                path=content.path,
+                line=line,
+                mend="keep one of the two",
+            )
+    if not found:
+        raise InputError("no query in it", path=content.path, mend="export it again")
+    return QueryTable(tuple(found.values()), content.path, file_format, tuple(columns))
+
+
+def _rows(content: Content) -> tuple[Iterable[tuple[int | None, dict[str, Json]]], str]:
+    if content.kind == "jsonl":
+        return json_lines(content.text, content.path), "jsonl"
+    if content.kind == "json":
+        value = content.value
+        if isinstance(value, dict) and "queries" not in value:
+            return [(1, value)], "jsonl"
+        if isinstance(value, dict):
+            value = value["queries"]
+        entries = enumerate(as_list(value, "queries", content.path), start=1)
+        return ((None, as_object(e, f"query {n}", content.path)) for n, e in entries), "json"
+    table = open_table(
+        content.text, content.path, fits=lambda names: any(fold(n) in (*_ID, *_TEXT) for n in names)
+    )
+    _columns(table.header, content.path, table.line)
+    rows: Iterable[tuple[int | None, dict[str, Json]]] = (
+        (line, dict(zip(table.header, cells, strict=True))) for line, cells in table.rows()
+    )
+    return rows, "tsv" if table.delimiter == "\t" else "csv"
+
+
+def _columns(names: Sequence[str], path: str, line: int | None) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for canonical, accepted in {"id": _ID, "text": _TEXT, **_OTHER}.items():
+        hits = [name for name in names if fold(name) in accepted]
+        if len(hits) > 1:
+            shown = ", ".join(map(repr, hits))
+            raise InputError(
+                f"columns {shown} may all be the {canonical}",
+                path=path,
+                line=line,
+                mend="rename or drop one",
+            )
+        if hits:
+            found[canonical] = hits[0]
+    if "id" not in found and "text" not in found:
+        raise InputError(
+            f"no column for the query ({'|'.join(_ID)} or {'|'.join(_TEXT)}); "
+            f"found {', '.join(map(repr, names[:12]))}",
+            path=path,
+            line=line,
+            mend="rename the column",
+        )
+    return found
+
+
+def _query_row(values: Mapping[str, Json], path: str) -> QueryRow:
+    text = _text(values, "text", path)
+    query_id = as_text(values["id"], "the query id", path) if "id" in values else text
+    chosen = _text(values, "set", path)
+    if chosen is not None and chosen not in _SETS:
+        raise InputError(f"set {chosen!r} is not known", path=path, mend=f"use {', '.join(_SETS)}")
+    return QueryRow(
+        id=query_id if query_id is not None else as_text(None, "the query", path),
+        text=text,
+        head=_mark(values.get("head"), "head", path),
+        critical=_mark(values.get("critical"), "critical", path),
+        stratum=_text(values, "stratum", path),
+        weight=_weight(values.get("weight"), path),
+        locale=_text(values, "locale", path),
+        set=chosen,
+    )
+
+
+def _text(values: Mapping[str, Json], name: str, path: str) -> str | None:
+    value = values.get(name)
+    blank = value is None or (isinstance(value, str) and not value.strip())
+    return None if blank else as_text(value, f"the {name}", path)
+
+
+def _mark(value: Json, name: str, path: str) -> bool:
+    word = "" if value is None else str(value).strip().casefold()
+    if word in _YES:
+        return True
+    if not word or word in _NO:
+        return False
+    raise InputError(
+        f"{name} is {str(value)[:40]!r}, neither yes nor no", path=path, mend="use true or false"
+    )
+
+
+def _weight(value: Json, path: str) -> float | None:
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    if isinstance(value, (int, float, str)) and not isinstance(value, bool):
+        try:
+            weight = float(value)
+        except (ValueError, OverflowError):
+            weight = math.nan
+        if math.isfinite(weight) and weight >= 0:
+            return weight
+    raise InputError(
+        f"weight {str(value)[:40]!r} is no number from 0 up", path=path, mend="mend or drop it"
+    )
