@@ -12,7 +12,7 @@ from google import genai
 from google.genai import types
 
 from relgate.judge.providers.gemini_reply import failure_of, reply_of
-from relgate.judge.providers.loops import LoopLocal
+from relgate.judge.providers.loops import LoopLocal, tls_context
 from relgate.judge.redact import one_line
 from relgate.judge.types import CallError, GenerateReply, GenerateRequest, GradeError
 
@@ -75,12 +75,14 @@ class GeminiGenerate:
     def _new_client(self) -> _Client:
         # A client of ours, for the SDK would otherwise take aiohttp where it is installed, with
         # hidden retries and other exceptions; and follow redirects, key in hand.
-        http = httpx2.AsyncClient(follow_redirects=False)
+        http = httpx2.AsyncClient(verify=tls_context(), follow_redirects=False)
         options = types.HttpOptions(
             base_url=self._base_url,
             api_version=self._api_version,
             timeout=math.ceil(self._timeout_s * 1000),
             httpx_async_client=http,
+            client_args={"verify": tls_context()},
+            async_client_args={"ssl": tls_context()},  # else it reads the trust store again
         )
         # enterprise=False: the environment must not send the key to another service
         sdk = genai.Client(enterprise=False, api_key=self._key, http_options=options)
@@ -96,6 +98,8 @@ class GeminiGenerate:
                     model=model, contents=request.prompt, config=self._config(request)
                 )
                 return reply_of(response)
+        except CallError as failure:
+            return failure
         except Exception as error:  # noqa: BLE001 - whatever the SDK raises, the call failed
             known = failure_of(error, base_url=self._base_url, secrets=(self._key,))
             said = one_line(f"{type(error).__name__}: {error}", secrets=(self._key,))

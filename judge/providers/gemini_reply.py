@@ -35,6 +35,7 @@ _FINISH = {"STOP": "stop", "MAX_TOKENS": "length"} | dict.fromkeys(
     ),
     "blocked",
 )
+_UNKNOWN = "unknown"
 _BAD_KEY = ("API_KEY_INVALID", "API key not valid", "API key expired")
 _OWN_ERRORS = (
     errors.APIError,
@@ -104,18 +105,23 @@ def _error_details(body: object) -> list[dict[str, object]]:
 
 
 def reply_of(response: types.GenerateContentResponse) -> GenerateReply:
-    """The judge's reply from a response; a blocked prompt has no candidates and no text."""
+    """The judge's reply from a response; a blocked prompt has no candidates and no text.
+
+    Raises:
+        CallError: neither an answer nor a reason why there is none.
+    """
+    candidate = response.candidates[0] if response.candidates else None
+    text, finish = _text(candidate), _finish(response, candidate)
+    if text is None and finish == _UNKNOWN:
+        said = "the endpoint sent neither an answer nor a reason why not; is its URL right?"
+        raise CallError(GradeError.PROVIDER, said, retry=True)
     usage = response.usage_metadata
     counted = Usage(
         prompt_tokens=None if usage is None else usage.prompt_token_count,
         completion_tokens=None if usage is None else _output_tokens(usage),
     )
-    candidate = response.candidates[0] if response.candidates else None
     return GenerateReply(
-        text=_text(candidate),
-        finish_reason=_finish(response, candidate),
-        usage=counted,
-        model=response.model_version,
+        text=text, finish_reason=finish, usage=counted, model=response.model_version
     )
 
 
@@ -138,9 +144,7 @@ def _finish(response: types.GenerateContentResponse, candidate: types.Candidate 
     feedback = response.prompt_feedback
     if feedback is not None and feedback.block_reason is not None:
         return "blocked"
-    if candidate is None:
-        return "empty"
-    if candidate.finish_reason is None:
-        return "unknown"
+    if candidate is None or candidate.finish_reason is None:
+        return _UNKNOWN
     word = str(candidate.finish_reason.value)
     return _FINISH.get(word, word.lower())

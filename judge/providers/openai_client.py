@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 
 import openai
 
-from relgate.judge.providers.loops import LoopLocal
+from relgate.judge.providers.loops import LoopLocal, tls_context
 from relgate.judge.providers.openai_reply import chat_reply, failure_of, responses_reply
 from relgate.judge.providers.openai_request import (
     Abilities,
@@ -85,7 +85,11 @@ class OpenAIGenerate:
 
     def _new_client(self) -> openai.AsyncOpenAI:
         return openai.AsyncOpenAI(
-            api_key=self._key, base_url=self._base_url, timeout=self._timeout_s, max_retries=0
+            api_key=self._key,
+            base_url=self._base_url,
+            timeout=self._timeout_s,
+            max_retries=0,
+            http_client=openai.DefaultAsyncHttpxClient(verify=tls_context()),
         )
 
     async def _attempt(
