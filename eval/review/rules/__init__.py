@@ -1,1 +1,43 @@
-"""One pure function a rule, and the table of them."""
+"""One pure function a rule, and the table of them.
+
+Ids are those of the rule book; a number without a module here is a rule this version lacks, and
+R1 refuses the changes that would need it.
+"""
+
+from relgate.eval.review.rules import (
+    r01_scope,
+    r02_comparable,
+    r03_finite,
+    r04_aggregate,
+    r05_carnage,
+    r06_head,
+    r07_masked,
+    r08_unrated,
+    r12_failures,
+    r15_judge,
+    r16_honesty,
+    r17_noise,
+    r18_secondary,
+    r19_errors,
+)
+from relgate.eval.review.rules.base import Rule
+
+__all__ = ["RULES", "Rule"]
+
+RULES: tuple[Rule, ...] = (
+    r01_scope.RULE,
+    r02_comparable.RULE,
+    r03_finite.RULE,
+    r04_aggregate.RULE,
+    r05_carnage.RULE,
+    r06_head.RULE,
+    r07_masked.RULE,
+    r08_unrated.RULE,
+    r12_failures.RULE,
+    r15_judge.RULE,
+    r16_honesty.RULE,
+    r17_noise.RULE,
+    r18_secondary.RULE,
+    r19_errors.RULE,
+)
+"""In the order in which they run and are shown."""

@@ -1,0 +1,50 @@
+"""The change under review, as its author describes it. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+__all__ = ["ChangeDescription", "ChangeType"]
+
+
+class ChangeType(StrEnum):
+    """What kind of change it is; each must be judged on evidence that fits it."""
+
+    QUERY_TEMPLATE = "query-template"
+    MAPPINGS = "mappings"
+    ANALYZER = "analyzer"
+    SYNONYMS = "synonyms"
+    EMBEDDING_MODEL = "embedding-model"
+    HNSW_PARAMS = "hnsw-params"
+    HYBRID_WEIGHTS = "hybrid-weights"
+    FILTER_LOGIC = "filter-logic"
+    REWRITER = "rewriter"
+    RERANKER = "reranker"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeDescription:
+    """What the author says of the change.
+
+    Attributes:
+        types: what kind it is; empty when not said.
+        intent: `improve`, `neutral` (no relevance change wanted), or None when not said.
+        description: free text.
+        sha: the commit.
+        head_queries: ids or texts of queries that must not suffer.
+        critical_queries: ids or texts.
+        system_models: every model that writes, rewrites or reranks what is judged; empty for
+            none; None when not said.
+        ranker_judges: versions of judges that rerank inside the pipeline.
+    """
+
+    types: tuple[ChangeType, ...] = ()
+    intent: Literal["improve", "neutral"] | None = None
+    description: str | None = None
+    sha: str | None = None
+    head_queries: tuple[str, ...] = ()
+    critical_queries: tuple[str, ...] = ()
+    system_models: tuple[str, ...] | None = None
+    ranker_judges: tuple[str, ...] = ()

@@ -1,0 +1,67 @@
+"""What a rule is, and the three ways it can end. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from relgate.eval.review.settings import ReviewSettings
+from relgate.eval.review.types import Evidence, Finding, RuleOutcome, RuleState, Verdict
+
+__all__ = ["Rule", "failed", "named", "not_checked", "passed", "percent"]
+
+_NAMED_QUERIES = 5
+
+Check = Callable[[Evidence, ReviewSettings], RuleOutcome]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule of the reviewer.
+
+    Attributes:
+        id: `R5`.
+        name: one word or two, `carnage`.
+        asks: what it looks at, one sentence.
+        default: its default threshold, as text.
+        severity: what a finding means, as text.
+        source: R the reviewer document, G the golden-query guide, X ours.
+        unchecked: what its absence does to the verdict, as text.
+        check: the rule itself.
+    """
+
+    id: str
+    name: str
+    asks: str
+    default: str
+    severity: str
+    source: str
+    unchecked: str
+    check: Check
+
+
+def passed(rule: str, summary: str, *notes: Finding) -> RuleOutcome:
+    """The rule ran and found nothing that counts; notes may go along."""
+    return RuleOutcome(rule, RuleState.PASSED, summary, notes)
+
+
+def failed(rule: str, summary: str, *findings: Finding) -> RuleOutcome:
+    """The rule ran and found something."""
+    return RuleOutcome(rule, RuleState.FAILED, summary, findings)
+
+
+def not_checked(rule: str, why: str, *, cap: Verdict | None = None) -> RuleOutcome:
+    """The rule's input is absent; `cap` is the best verdict that leaves possible."""
+    return RuleOutcome(rule, RuleState.NOT_CHECKED, why, cap=cap)
+
+
+def percent(share: float) -> str:
+    """A share as people read it: `4.9 %`."""
+    return f"{100 * share:.1f} %"
+
+
+def named(texts: Sequence[str]) -> str:
+    """The first few in quotes, and how many more."""
+    shown = ", ".join(f'"{text}"' for text in texts[:_NAMED_QUERIES])
+    more = len(texts) - _NAMED_QUERIES
+    return f"{shown} and {more} more" if more > 0 else shown

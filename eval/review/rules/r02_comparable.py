@@ -1,0 +1,76 @@
+"""R2: both sides were measured the same way, on the same queries."""
+
+from __future__ import annotations
+
+from relgate.eval.review.rules.base import Rule, failed, named, passed
+from relgate.eval.review.settings import ReviewSettings
+from relgate.eval.review.types import Evidence, Finding, RuleOutcome, Verdict
+
+__all__ = ["RULE"]
+
+
+def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
+    """Refuses differing settings and differing query ids.
+
+    A query that moved to the failures of the other side is not R2's but R12's.
+    """
+    findings = [*_settings_that_differ(evidence), *_queries_that_differ(evidence)]
+    if findings:
+        return failed("R2", "the two sides are not comparable", *findings)
+    both = {k for k in evidence.settings_before if k in evidence.settings_after}
+    stated = f"; the files agree on {', '.join(sorted(both))}" if both else ""
+    return passed("R2", f"{len(evidence.queries)} query ids on both sides{stated}")
+
+
+def _settings_that_differ(evidence: Evidence) -> list[Finding]:
+    before, after = evidence.settings_before, evidence.settings_after
+    differing = {
+        name: (before[name], after[name])
+        for name in before
+        if name in after and before[name] != after[name]
+    }
+    if not differing:
+        return []
+    listed = "; ".join(f"{name} {b!r} before, {a!r} after" for name, (b, a) in differing.items())
+    return [
+        Finding(
+            "R2",
+            Verdict.REFUSE,
+            f"the two sides were measured in different ways: {listed}",
+            {name: {"before": b, "after": a} for name, (b, a) in differing.items()},
+            advice="run both sides with the same metric settings",
+        )
+    ]
+
+
+def _queries_that_differ(evidence: Evidence) -> list[Finding]:
+    findings: list[Finding] = []
+    for side, absent in (
+        ("before", [q for q in evidence.queries if q.was.absent]),
+        ("after", [q for q in evidence.queries if q.now.absent]),
+    ):
+        if absent:
+            findings.append(
+                Finding(
+                    "R2",
+                    Verdict.REFUSE,
+                    f"{len(absent)} of {len(evidence.queries)} queries are on one side only: the "
+                    f"{side} side lacks {named([q.query.shown for q in absent])}",
+                    {"side": side, "absent": len(absent), "queries": len(evidence.queries)},
+                    advice="replay the same queries on both sides",
+                    queries=tuple(q.query.id for q in absent),
+                )
+            )
+    return findings
+
+
+RULE = Rule(
+    id="R2",
+    name="comparable",
+    asks="Same metric, k, gain, floor, judgment list and query ids on both sides?",
+    default="exact",
+    severity="REFUSE",
+    source="G, X",
+    unchecked="note",
+    check=check,
+)

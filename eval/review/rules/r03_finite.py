@@ -1,0 +1,65 @@
+"""R3: every figure is a finite number. NaN never passes."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from relgate.eval.review.rules.base import Rule, failed, named, passed
+from relgate.eval.review.settings import ReviewSettings
+from relgate.eval.review.types import Evidence, Finding, QueryEvidence, RuleOutcome, Verdict
+
+__all__ = ["RULE"]
+
+
+def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
+    """Refuses a mean that is not a number, and a query whose score is missing without a reason.
+
+    A query without an ideal has no NDCG by definition and is reported apart: no finding.
+    """
+    findings = [
+        Finding(
+            "R3",
+            Verdict.REFUSE,
+            f"the mean of {a.name} is not a number: {a.before} before, {a.after} after",
+            {"before": str(a.before), "after": str(a.after)},
+            advice="look at why no query could be scored",
+        )
+        for a in evidence.aggregates
+        if not (isfinite(a.before) and isfinite(a.after))
+    ]
+    lost = [q for q in evidence.queries if _unexplained(q)]
+    if lost:
+        findings.append(
+            Finding(
+                "R3",
+                Verdict.REFUSE,
+                f"{len(lost)} queries have no finite score and no reason for it: "
+                f"{named([q.query.shown for q in lost])}",
+                {"queries": len(lost)},
+                advice="run these queries again",
+                queries=tuple(q.query.id for q in lost),
+            )
+        )
+    if findings:
+        return failed("R3", "a figure is not a finite number", *findings)
+    return passed("R3", f"all figures of {len(evidence.paired)} scored queries are finite")
+
+
+def _unexplained(query: QueryEvidence) -> bool:
+    if query.paired and isfinite(query.before) and isfinite(query.after):
+        return False
+    absent = query.was.absent or query.now.absent  # R2 has these
+    failed_twice = query.was.error is not None and query.now.error is not None
+    return not (query.no_ideal or query.unjudged or absent or failed_twice)
+
+
+RULE = Rule(
+    id="R3",
+    name="finite",
+    asks="Is every figure a finite number?",
+    default="-",
+    severity="REFUSE",
+    source="X",
+    unchecked="-",
+    check=check,
+)

@@ -1,0 +1,59 @@
+"""R4: the mean of the primary metric."""
+
+from __future__ import annotations
+
+from relgate.eval.review.rules.base import Rule, failed, passed
+from relgate.eval.review.settings import ReviewSettings
+from relgate.eval.review.types import TOLERANCE, Evidence, Finding, RuleOutcome, Verdict
+
+__all__ = ["RULE"]
+
+
+def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
+    """Blocks a drop beyond the limit; a flat mean needs work unless no change was wanted.
+
+    A mean that is not a number is R3's; here it fails closed all the same.
+    """
+    main = evidence.main
+    figures = {"before": main.before, "after": main.after, "delta": main.delta}
+    line = f"{main.name} {main.before:.4f} -> {main.after:.4f} ({main.delta:+.4f})"
+    if main.delta >= settings.min_improvement - TOLERANCE:
+        return passed("R4", f"{line}: improvement")
+    if main.delta >= -settings.max_mean_drop - TOLERANCE:
+        if evidence.change is not None and evidence.change.intent == "neutral":
+            return passed("R4", f"{line}: flat, as a neutral change should be")
+        return failed(
+            "R4",
+            f"{line}: flat",
+            Finding(
+                "R4",
+                Verdict.NEEDS_WORK,
+                f"aggregate flat: {line}; an improvement is "
+                f"{settings.min_improvement:+.2f} or more",
+                figures,
+                advice='if no relevance change is wanted, say intent = "neutral"',
+            ),
+        )
+    return failed(
+        "R4",
+        f"{line}: drop",
+        Finding(
+            "R4",
+            Verdict.BLOCK,
+            f"aggregate dropped: {line}; at most {settings.max_mean_drop:g} is allowed",
+            figures,
+            advice="do not merge; start with the top losers",
+        ),
+    )
+
+
+RULE = Rule(
+    id="R4",
+    name="aggregate",
+    asks="Did the mean of the primary metric drop, or not move?",
+    default="> 0.01 drop; -0.01 to +0.02 is flat unless intent is neutral",
+    severity="BLOCK / NEEDS-WORK",
+    source="R, G",
+    unchecked="-",
+    check=check,
+)

@@ -1,0 +1,93 @@
+"""R6: the queries that must not suffer."""
+
+from __future__ import annotations
+
+from relgate.eval.review.rules.base import Rule, failed, named, not_checked, passed
+from relgate.eval.review.settings import ReviewSettings
+from relgate.eval.review.types import (
+    TOLERANCE,
+    Evidence,
+    Finding,
+    QueryEvidence,
+    RuleOutcome,
+    Verdict,
+)
+
+__all__ = ["RULE"]
+
+
+def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
+    """Fails for each head query that dropped, fell out of the top ranks or cannot be scored.
+
+    Critical queries are held to the ranks and to being scored.
+    """
+    if not evidence.has_heads:
+        return not_checked("R6", "no head or critical queries were given")
+    marked = [q for q in evidence.queries if q.head or q.critical]
+    found = [
+        *(_drop(q, settings) for q in marked if q.head),
+        *(_fell_out(q, settings) for q in marked),
+        _unscored([q.query.shown for q in marked if not q.paired], evidence.heads_missing),
+    ]
+    findings = [f for f in found if f is not None]
+    line = f"{sum(q.paired for q in marked)} head or critical queries scored on both sides"
+    return failed("R6", line, *findings) if findings else passed("R6", f"{line}, none suffered")
+
+
+def _unscored(unscored: list[str], missing: tuple[str, ...]) -> Finding | None:
+    lost = [*unscored, *missing]
+    if not lost:
+        return None
+    return Finding(
+        "R6",
+        Verdict.NEEDS_WORK,
+        f"{len(lost)} head or critical queries could not be scored on both sides: {named(lost)}",
+        {"unscored": len(unscored), "not_in_the_runs": len(missing)},
+        advice="replay and judge every head query",
+    )
+
+
+def _drop(query: QueryEvidence, settings: ReviewSettings) -> Finding | None:
+    if not query.delta < -settings.head_drop - TOLERANCE:
+        return None
+    return Finding(
+        "R6",
+        Verdict.NEEDS_WORK,
+        f'head query "{query.query.shown}" dropped {query.before:.2f} -> {query.after:.2f} '
+        f"({query.delta:+.2f}); at most {settings.head_drop:.2f} is allowed",
+        {"before": query.before, "after": query.after, "delta": query.delta},
+        advice=f'find out what pushed the good documents of "{query.query.shown}" down',
+        queries=(query.query.id,),
+    )
+
+
+def _fell_out(query: QueryEvidence, settings: ReviewSettings) -> Finding | None:
+    before, after = query.was.best_rank, query.now.best_rank
+    if before is None or before > settings.top_rank:
+        return None
+    if after is not None and after <= settings.top_rank:
+        return None
+    kind = "head" if query.head else "critical"
+    place = "out of the list" if after is None else f"at rank {after}"
+    return Finding(
+        "R6",
+        Verdict.NEEDS_WORK,
+        f'the best document of {kind} query "{query.query.shown}" was at rank {before} and is now '
+        f"{place}; it must stay within the top {settings.top_rank}",
+        {"rank_before": before, "rank_after": after},
+        queries=(query.query.id,),
+    )
+
+
+RULE = Rule(
+    id="R6",
+    name="head",
+    asks=(
+        "Did a head query drop, or the best document of a head or critical query leave the top 3?"
+    ),
+    default="> 0.05; top 3",
+    severity="NEEDS-WORK",
+    source="R, G",
+    unchecked="no head list: note",
+    check=check,
+)

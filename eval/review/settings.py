@@ -1,0 +1,60 @@
+"""Every threshold of the reviewer, with its default and where that comes from. Pure.
+
+Sources: R, the reviewer document; G, the golden-query guide; X, ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from math import isfinite
+
+from relgate.rubrics.errors import UsageError
+
+__all__ = ["ReviewSettings"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewSettings:
+    """The reviewer's numbers. Shares are 0..1; drops are on the metric's own scale.
+
+    Attributes:
+        max_mean_drop: R4, a larger mean drop blocks (R).
+        min_improvement: R4, from here on the change improves; between is flat (R).
+        query_drop: R5, a query that falls by more counts as dropped (R).
+        max_dropped_share: R5, this share of dropped queries or more is carnage (R).
+        head_drop: R6, a head query may fall by this much (R).
+        top_rank: R6, a head query's best document must stay within this rank (G).
+        max_masked_share: R7, more queries worse than this, while the mean rises (R).
+        mostly_unrated: R8, a query is stale when more of its documents are unrated (R).
+        max_stale_share: R8, more stale queries than this refuse (R).
+        mrr_soft_drop: R18 (G).
+        mrr_hard_drop: R18 (G).
+        precision_soft_drop: R18 (G).
+        precision_hard_drop: R18 (G).
+        min_noise_queries: R17, fewer paired queries say nothing about noise (X).
+        max_p: R17, a claimed improvement must have a smaller p (X).
+        max_error_rate: R19, a larger share of failed grades refuses (X).
+    """
+
+    max_mean_drop: float = 0.01
+    min_improvement: float = 0.02
+    query_drop: float = 0.10
+    max_dropped_share: float = 0.05
+    head_drop: float = 0.05
+    top_rank: int = 3
+    max_masked_share: float = 0.10
+    mostly_unrated: float = 0.5
+    max_stale_share: float = 0.30
+    mrr_soft_drop: float = 0.01
+    mrr_hard_drop: float = 0.03
+    precision_soft_drop: float = 0.02
+    precision_hard_drop: float = 0.04
+    min_noise_queries: int = 30
+    max_p: float = 0.05
+    max_error_rate: float = 0.02
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, bool) or not isfinite(value) or value < 0:
+                raise UsageError(f"{field.name} is {value!r}; it must be a number, 0 or more")

@@ -1,0 +1,68 @@
+"""Runs the rules and comes to a verdict. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from relgate.eval.review.actions import recommended_actions
+from relgate.eval.review.rules import RULES
+from relgate.eval.review.settings import ReviewSettings
+from relgate.eval.review.types import Evidence, Review, RuleOutcome, RuleState, Verdict
+
+__all__ = ["review"]
+
+
+def review(evidence: Evidence, settings: ReviewSettings | None = None) -> Review:
+    """Runs every rule; the verdict is the worst finding, or the cap of a rule left unchecked."""
+    settings = settings if settings is not None else ReviewSettings()
+    outcomes = tuple(rule.check(evidence, settings) for rule in RULES)
+    verdict = _verdict(outcomes)
+    return Review(
+        verdict=verdict,
+        headline=_headline(verdict, evidence, outcomes),
+        outcomes=outcomes,
+        actions=recommended_actions(verdict, evidence, outcomes),
+        evidence=evidence,
+    )
+
+
+def _verdict(outcomes: Sequence[RuleOutcome]) -> Verdict:
+    worst = [f.severity for outcome in outcomes for f in outcome.findings]
+    caps = [outcome.cap for outcome in outcomes if outcome.cap is not None]
+    return max([*worst, *caps], default=Verdict.APPROVE)
+
+
+def _headline(verdict: Verdict, evidence: Evidence, outcomes: Sequence[RuleOutcome]) -> str:
+    if verdict is Verdict.REFUSE:
+        why = [
+            f"{f.rule}: {f.message}"
+            for outcome in outcomes
+            for f in outcome.findings
+            if f.severity is Verdict.REFUSE
+        ]
+        return "no verdict can be given: " + "; ".join(why)
+    mean = _mean_phrase(evidence)
+    failed = [o for o in outcomes if o.state is RuleState.FAILED and o.rule != "R4"]
+    if failed:
+        return f"{mean}, but " + "; ".join(_why(o, evidence) for o in failed)
+    caps = [o for o in outcomes if o.cap is not None]
+    if caps:
+        return f"{mean}, but " + "; ".join(f"{o.rule} could not run: {o.summary}" for o in caps)
+    return f"{mean}; every rule that could run passed" if verdict is Verdict.APPROVE else mean
+
+
+def _mean_phrase(evidence: Evidence) -> str:
+    main = evidence.main
+    word = "improved" if main.delta > 0 else "dropped" if main.delta < 0 else "unchanged"
+    return f"aggregate {word} {main.delta:+.4f} ({main.before:.4f} to {main.after:.4f})"
+
+
+def _why(outcome: RuleOutcome, evidence: Evidence) -> str:
+    if outcome.rule != "R6":
+        return outcome.summary
+    ids = list(dict.fromkeys(i for f in outcome.findings for i in f.queries))
+    texts = {q.query.id: f'"{q.query.shown}" {q.delta:+.2f}' for q in evidence.queries}
+    shown = ", ".join(texts[i] for i in ids if i in texts)
+    if not ids:
+        return outcome.findings[0].message
+    return f"{len(ids)} head {'query' if len(ids) == 1 else 'queries'} regressed ({shown})"
