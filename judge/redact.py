@@ -25,7 +25,13 @@ _SHAPES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\bAQ\.[\w-]{20,}"), MASK),
     # a key that a server has starred out in part still shows both its ends
     (re.compile(r"[\w-]+\*{4,}[\w-]*"), MASK),
-    (re.compile(r"\b(Bearer|Authorization: Basic)\s+[\w.~+/=-]{6,}", re.IGNORECASE), rf"\1 {MASK}"),
+    (
+        re.compile(
+            r"""(\bBearer|\bauthorization["']?\s*[:=,]\s*b?["']?Basic)\s+[\w.~+/=-]{6,}""",
+            re.IGNORECASE,
+        ),
+        rf"\1 {MASK}",
+    ),
     (
         re.compile(
             r"""((?<![\w])(?:x-(?:goog-)?)?api[_-]?key["']?\s*(?::|=|["'],)\s*b?["']?)"""

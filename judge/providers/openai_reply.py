@@ -40,7 +40,7 @@ def failure_of(error: Exception, *, base_url: str, secrets: Iterable[str] = ()) 
             return status_failure(
                 error.status_code,
                 message=_message(error),
-                code=error.code or "",
+                code=_code(error),
                 wait_s=retry_after_s(headers, now_s=time.time()),
                 secrets=secrets,
             )
@@ -57,6 +57,12 @@ def failure_of(error: Exception, *, base_url: str, secrets: Iterable[str] = ()) 
             return CallError(_RAISED_FINISH.get(type(error), GradeError.PROVIDER), said)
         case _:
             return common_failure(error, base_url=base_url, secrets=secrets)
+
+
+def _code(error: openai.APIStatusError) -> str:
+    """The provider's word for it; some send the bare status as the code, and the word as type."""
+    words = (error.code, cast("Any", error).type)
+    return next((str(w) for w in words if w and str(w) != str(error.status_code)), "")
 
 
 def _message(error: openai.APIStatusError) -> str:

@@ -282,6 +282,15 @@ def test_each_status_has_its_meaning_and_is_sent_once(peer, wire, ask, api, case
     assert len(peer.seen) == 1
 
 
+def test_a_missing_quota_is_fatal_also_where_it_is_the_type_and_the_code_is_the_status(
+    peer, wire, ask
+):
+    peer.says(wire.openai_error(429, "no", code=429, type="insufficient_quota"))
+    error = failed(ask)
+    assert error.fatal
+    assert error.message == "no quota left; HTTP 429 insufficient_quota: no"
+
+
 @pytest.mark.parametrize(
     ("headers", "wait_s"),
     [

@@ -24,6 +24,7 @@ BODY = "Zx81LqPvTn4dRw7yBc2mKf"
         (f"Authorization: Bearer {BODY}", "Authorization: Bearer ***"),
         (f"'authorization': 'bearer {BODY}'", "'authorization': 'bearer ***'"),
         (f"Authorization: Basic {BODY}==", "Authorization: Basic ***"),
+        (f"{{'authorization': 'Basic {BODY}'}}", "{'authorization': 'Basic ***'}"),
         (f"https://h/v1/m:go?key={BODY}&alt=json", "https://h/v1/m:go?key=***&alt=json"),
         (f"?alt=json&api_key={BODY}", "?alt=json&api_key=***"),
         (f"?access_token={BODY}#x", "?access_token=***#x"),
