@@ -16,11 +16,11 @@ _CONTROLS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-_BACKSLASHED = re.compile(r"([\\`*_{}\[\]()#~!$])")
+_BACKSLASHED = re.compile(r"([\\`*_\[\]#~$])")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;"}
 _ENTITY_CHARS = re.compile("[&<>|]")
 _GAP = "&#8203;"  # zero-width space: the known way to keep a forge from linking or notifying
-_BLOCK_START = re.compile(r"^(\s*)(\d{1,9}(?=[.])|[-+=])")
+_BLOCK_START = re.compile(r"^(\s*)(\d{1,9}(?=[.)])|[-+=])")
 
 
 def terminal_text(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from relgate.eval.lists.types import Source
 from relgate.eval.review.change import ChangeType
 from relgate.eval.review.types import (
     TOLERANCE,
@@ -47,14 +48,18 @@ def recommended_actions(
         if f.advice is not None and f.severity is verdict
     ]
     if verdict is Verdict.REFUSE:
-        return tuple(dict.fromkeys(advice))
+        return tuple(dict.fromkeys(map(_sentence, advice)))
     others = [
         f.advice
         for outcome in outcomes
         for f in outcome.findings
         if f.advice is not None and f.severity is not verdict
     ]
-    return tuple(dict.fromkeys([*_about_losers(evidence), *advice, *others]))
+    return tuple(dict.fromkeys([*_about_losers(evidence), *map(_sentence, [*advice, *others])]))
+
+
+def _sentence(advice: str) -> str:
+    return f"{advice[0].upper()}{advice[1:]}."
 
 
 def _about_losers(evidence: Evidence) -> Iterator[str]:
@@ -92,5 +97,5 @@ def _pushed_in(query: QueryEvidence) -> str:
 def _grade(doc: RankedDoc) -> str:
     if doc.grade is None:
         return "unrated"
-    made = "" if doc.source is None else f", by {doc.source}"
+    made = ", by a judge" if doc.source is Source.JUDGE else ""
     return f"grade {doc.grade}{made}"

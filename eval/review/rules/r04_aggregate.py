@@ -16,7 +16,7 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
     """
     main = evidence.main
     figures = {"before": main.before, "after": main.after, "delta": main.delta}
-    line = f"{main.name} {main.before:.4f} -> {main.after:.4f} ({main.delta:+.4f})"
+    line = f"{main.name} {main.before:.4f} to {main.after:.4f} ({main.delta:+.4f})"
     if main.delta >= settings.min_improvement - TOLERANCE:
         return passed("R4", f"{line}: improvement")
     if main.delta >= -settings.max_mean_drop - TOLERANCE:

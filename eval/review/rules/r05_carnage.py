@@ -33,7 +33,7 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
             f"{line}, worst {named([q.query.shown for q in dropped[:3]])}; "
             f"{percent(settings.max_dropped_share)} is the limit",
             {"dropped": len(dropped), "queries": len(paired), "share": share},
-            advice="look at these queries one by one",
+            advice=f"look one by one at {named([q.query.shown for q in dropped])}",
             queries=tuple(q.query.id for q in dropped),
         ),
     )

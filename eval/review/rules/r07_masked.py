@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relgate.eval.review.rules.base import Rule, failed, not_checked, passed, percent
+from relgate.eval.review.rules.base import Rule, failed, named, not_checked, passed, percent
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import TOLERANCE, Evidence, Finding, RuleOutcome, Verdict
 
@@ -14,9 +14,9 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
     paired = evidence.paired
     if not paired:
         return not_checked("R7", "no query is scored on both sides", cap=Verdict.NEEDS_WORK)
-    worse = sum(q.delta < -TOLERANCE for q in paired)
-    share = worse / len(paired)
-    line = f"{worse} of {len(paired)} queries ({percent(share)}) got worse"
+    worse = sorted((q for q in paired if q.delta < -TOLERANCE), key=lambda q: q.delta)
+    share = len(worse) / len(paired)
+    line = f"{len(worse)} of {len(paired)} queries ({percent(share)}) got worse"
     if not evidence.main.delta > TOLERANCE:
         return passed("R7", f"{line}; the mean did not improve, so it masks nothing")
     if share <= settings.max_masked_share + TOLERANCE:
@@ -29,8 +29,11 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
             Verdict.NEEDS_WORK,
             f"the mean improved ({evidence.main.delta:+.4f}) while {line}; "
             f"{percent(settings.max_masked_share)} is the limit",
-            {"worse": worse, "queries": len(paired), "share": share},
-            advice="do not read the mean alone: split the change, or accept the losers by name",
+            {"worse": len(worse), "queries": len(paired), "share": share},
+            advice=(
+                "do not read the mean alone: split the change, or accept by name what it costs "
+                f"{named([q.query.shown for q in worse])}"
+            ),
         ),
     )
 

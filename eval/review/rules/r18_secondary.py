@@ -42,10 +42,10 @@ def _drop(aggregate: Aggregate, soft: float, hard: float) -> Finding | None:
     return Finding(
         "R18",
         Verdict.BLOCK if blocks else Verdict.NEEDS_WORK,
-        f"{aggregate.name} dropped {aggregate.before:.4f} -> {aggregate.after:.4f} "
+        f"{aggregate.name} dropped {aggregate.before:.4f} to {aggregate.after:.4f} "
         f"({aggregate.delta:+.4f}); the budget is {limit:g}",
         {"metric": aggregate.name, "delta": aggregate.delta, "budget": limit},
-        advice="see which queries lost their first good result",
+        advice=f"see which queries lost good results under {aggregate.name}",
     )
 
 

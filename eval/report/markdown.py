@@ -1,0 +1,155 @@
+"""The review as Markdown for a pull request. Pure.
+
+Text from data is escaped: a query or a title can neither forge a row nor mention anybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from relgate.eval.report import phrases
+from relgate.eval.report.escape import markdown_text as esc
+from relgate.eval.review.types import (
+    Evidence,
+    QueryEvidence,
+    Review,
+    RuleState,
+    Verdict,
+)
+
+__all__ = ["review_markdown"]
+
+_BOLD_DELTA = 0.005
+
+_STATES = {
+    RuleState.PASSED: "✓ passed",
+    RuleState.FAILED: "✗ failed",
+    RuleState.NOT_CHECKED: "not checked",
+}
+
+
+def review_markdown(review: Review) -> str:
+    """The whole report: change, coverage, tables, unrated check, verdict, actions, rules."""
+    evidence = review.evidence
+    sha = evidence.change.sha if evidence.change is not None else None
+    title = "## Search relevance review" + (f" — `{esc(sha)}`" if sha else "")
+    sections = [
+        [title],
+        [
+            f"**Change:** {esc(phrases.change_line(evidence))}",
+            f"**Judgment coverage:** {phrases.coverage_line(evidence.coverage)}",
+            f"**Test set:** {phrases.measured_line(evidence)}",
+        ],
+        ["### Aggregate", "", *_aggregate_table(evidence)],
+        ["### Per-query (significant changes only)", "", *_query_table(evidence)],
+        ["### Unrated check", "", *(f"- {line}" for line in phrases.unrated_lines(evidence))],
+        *_judge_section(evidence),
+        [
+            "### Verdict",
+            "",
+            f"{phrases.MARKS[review.verdict]} **{review.verdict.word}** — {esc(review.headline)}",
+        ],
+        *_action_section(review),
+        *_finding_section(review),
+        ["<details><summary>Rules</summary>", "", *_rule_table(review), "", "</details>"],
+        *_note_section(evidence),
+    ]
+    return "\n\n".join("\n".join(_hard_breaks(lines)) for lines in sections) + "\n"
+
+
+def _hard_breaks(lines: list[str]) -> list[str]:
+    """Keeps consecutive bold lines apart; two blanks at the end are Markdown's line break."""
+    return [
+        f"{line}  "
+        if line.startswith("**") and i + 1 < len(lines) and lines[i + 1].startswith("**")
+        else line
+        for i, line in enumerate(lines)
+    ]
+
+
+def _aggregate_table(evidence: Evidence) -> Iterator[str]:
+    yield "| Metric | Before | After | Delta |"
+    yield "|---|---:|---:|---:|"
+    for aggregate in evidence.aggregates:
+        yield _row(aggregate.name, aggregate.before, aggregate.after, aggregate.delta)
+        if aggregate.weighted_before is not None and aggregate.weighted_after is not None:
+            delta = aggregate.weighted_after - aggregate.weighted_before
+            name = f"{aggregate.name}, traffic-weighted"
+            yield _row(name, aggregate.weighted_before, aggregate.weighted_after, delta)
+
+
+def _row(name: str, before: float, after: float, delta: float) -> str:
+    shown = f"{delta:+.4f}"
+    if delta < -_BOLD_DELTA:
+        shown = f"**{shown}**"
+    return f"| `{name}` | {before:.4f} | {after:.4f} | {shown} |"
+
+
+def _query_table(evidence: Evidence) -> Iterator[str]:
+    rows, left_out = phrases.significant(evidence)
+    if not rows:
+        yield f"No query moved by more than {phrases.SIGNIFICANT_DELTA}."
+        return
+    yield "| Query | Before | After | Delta | Unrated |"
+    yield "|---|---:|---:|---:|---:|"
+    for query in rows:
+        yield _query_row(query)
+    if left_out:
+        yield ""
+        yield f"{left_out} more queries moved by more than {phrases.SIGNIFICANT_DELTA}."
+
+
+def _query_row(query: QueryEvidence) -> str:
+    mark = " (head)" if query.head else " (critical)" if query.critical else ""
+    good = query.delta > 0
+    delta = f"{query.delta:+.2f} ✓" if good else f"**{query.delta:+.2f}** ✗"
+    now = query.now
+    unrated = f"{now.unrated}/{now.returned}" if now.unrated_known else "?"
+    name = f'"{esc(query.query.shown)}"{mark}'
+    return f"| {name} | {query.before:.2f} | {query.after:.2f} | {delta} | {unrated} |"
+
+
+def _judge_section(evidence: Evidence) -> Iterator[list[str]]:
+    fill = phrases.fill_line(evidence)
+    lines = [*([fill] if fill else []), *phrases.judge_lines(evidence)]
+    if lines:
+        yield ["### Filled grades", "", *(f"- {esc(line)}" for line in lines)]
+
+
+def _action_section(review: Review) -> Iterator[list[str]]:
+    if review.actions:
+        steps = [f"{i}. {esc(action)}" for i, action in enumerate(review.actions, start=1)]
+        yield ["### Recommended actions", "", *steps]
+
+
+def _finding_section(review: Review) -> Iterator[list[str]]:
+    """Every finding. A refusal has no severities beside its own: they would be verdicts."""
+    refused = review.verdict is Verdict.REFUSE
+    lines = [
+        f"- {esc(f.rule)}: {esc(f.message)}"
+        if refused or f.severity is Verdict.APPROVE
+        else f"- {esc(f.rule)} ({f.severity.word}): {esc(f.message)}"
+        for f in review.findings
+    ]
+    if lines:
+        title = f"<details><summary>Findings ({len(lines)})</summary>"
+        yield [title, "", *lines, "", "</details>"]
+
+
+def _rule_table(review: Review) -> Iterator[str]:
+    yield "| Rule | State | What was measured |"
+    yield "|---|---|---|"
+    for o in review.outcomes:
+        yield f"| {o.rule} | {_STATES[o.state]} | {esc(o.summary)} |"
+
+
+def _note_section(evidence: Evidence) -> Iterator[list[str]]:
+    coverage = evidence.coverage
+    notes = [*evidence.cross_checks, *evidence.warnings]
+    if coverage.list_only:
+        notes.append(f"{coverage.list_only} judged queries are in neither run and were left out")
+    if coverage.unjudged:
+        notes.append(f"{coverage.unjudged} queries of the runs have no judgment at all")
+    if notes:
+        lines = [f"- {esc(note)}" for note in notes]
+        yield ["<details><summary>Notes</summary>", "", *lines, "", "</details>"]

@@ -1,0 +1,151 @@
+"""The sentences and rows that the Markdown and the terminal view share. Pure."""
+
+from __future__ import annotations
+
+from math import isnan
+
+from relgate.eval.lists.types import Source
+from relgate.eval.review.actions import losers, winners
+from relgate.eval.review.types import Basis, Coverage, Evidence, QueryEvidence, Verdict
+
+__all__ = [
+    "MARKS",
+    "SIGNIFICANT_DELTA",
+    "change_line",
+    "coverage_line",
+    "fill_line",
+    "judge_lines",
+    "measured_line",
+    "significant",
+    "unrated_lines",
+]
+
+MARKS = {
+    Verdict.APPROVE: "✅",
+    Verdict.NEEDS_WORK: "🟡",
+    Verdict.BLOCK: "❌",
+    Verdict.REFUSE: "⛔",
+}
+
+SIGNIFICANT_DELTA = 0.05
+_SHOWN_A_SIDE = 10
+
+_SOURCES = {
+    Source.HUMAN: "by people",
+    Source.RULE: "by rule",
+    Source.IMPORT: "of unstated origin",
+    Source.JUDGE: "by a judge",
+}
+
+
+def change_line(evidence: Evidence) -> str:
+    """What is under review, in its author's words."""
+    change = evidence.change
+    if change is None:
+        return "not described"
+    kinds = ", ".join(change.types) or "type not given"
+    intent = f"; intent: {change.intent}" if change.intent else ""
+    return f"{change.description or 'not described'} ({kinds}{intent})"
+
+
+def coverage_line(coverage: Coverage) -> str:
+    """Queries, judgments and who made them, and how much is unrated."""
+    shares = ", ".join(
+        f"{100 * n / coverage.judgments:.0f} % {_SOURCES[source]}"
+        for source, n in coverage.by_source.items()
+        if coverage.judgments
+    )
+    parts = [f"{coverage.queries:,} queries", f"{coverage.judgments:,} judgments"]
+    if shares:
+        parts[-1] += f" ({shares})"
+    now, first = coverage.now, coverage.at_first
+    if now.known and not isnan(now.mean_after):
+        before_fill = (
+            ""
+            if first is None or isnan(first.mean_after)
+            else f" ({100 * first.mean_after:.0f} % before the fill)"
+        )
+        parts.append(f"{100 * now.mean_after:.0f} % unrated on average, after side{before_fill}")
+    return ", ".join(parts)
+
+
+def measured_line(evidence: Evidence) -> str:
+    """What was measured, by which convention, and where the figures come from."""
+    main = evidence.main
+    over = "" if main.n is None else f" over {main.n} queries"
+    if evidence.basis is Basis.GIVEN:
+        return (
+            f"{main.name}{over}; recomputation is impossible (the files list no documents, or no "
+            "judgment list was given), so their own scores are used"
+        )
+    apart = evidence.coverage.no_ideal
+    tail = f"; {apart} without a relevant judgment reported apart" if apart else ""
+    return f"{main.name}{over}, {evidence.basis}{tail}"
+
+
+def unrated_lines(evidence: Evidence) -> list[str]:
+    """How many queries still have enough of their results graded."""
+    now, first = evidence.coverage.now, evidence.coverage.at_first
+    if not now.known:
+        return ["the files do not say which documents are unrated"]
+    lines: list[str] = []
+    if first is not None:
+        lines.append(
+            f"before the fill: {first.queries - first.mostly}/{first.queries} queries had at least "
+            "50 % of their documents rated"
+        )
+    good = now.queries - now.mostly
+    mark = "✓" if now.queries and not now.mostly else "✗" if now.mostly else ""
+    lines.append(f"{good}/{now.queries} queries have at least 50 % rated documents {mark}".strip())
+    if now.empty:
+        lines.append(f"{now.empty} queries return nothing after the change")
+    return lines
+
+
+def fill_line(evidence: Evidence) -> str | None:
+    """What a fill did, or None without one."""
+    fill = evidence.fill
+    if fill is None:
+        return None
+    parts = [f"judge {fill.judge} graded {fill.graded:,} of {fill.asked:,} unrated documents"]
+    if fill.cached:
+        parts.append(f"{fill.cached:,} of them from the cache")
+    if fill.calls is not None:
+        parts.append(f"{fill.calls:,} calls")
+    if fill.asked > fill.graded:
+        kinds = ", ".join(f"{kind} {n}" for kind, n in sorted(fill.errors.items()))
+        parts.append(f"{fill.asked - fill.graded:,} failed ({kinds})")
+    if fill.no_text:
+        parts.append(f"{fill.no_text:,} without text in the catalogue were not asked")
+    return ", ".join(parts)
+
+
+def judge_lines(evidence: Evidence) -> list[str]:
+    """One line a judge whose grades count, and one an override."""
+    lines = [
+        f"{j.rows:,} grades by {j.version or 'a judge of unknown version'}"
+        + (f", model {j.model}" if j.model else "")
+        + (f": {j.problem}" if j.problem else ": trusted certificate")
+        for j in evidence.judges
+    ]
+    return [*lines, *evidence.overrides]
+
+
+def significant(evidence: Evidence) -> tuple[list[QueryEvidence], int]:
+    """The queries worth a row, biggest changes first on each side, and how many were left out.
+
+    Head queries that changed at all are always among them.
+    """
+    up = [q for q in winners(evidence) if _notable(q)]
+    down = [q for q in losers(evidence) if _notable(q)]
+    shown = [*_cut(up), *_cut(down)]
+    return shown, len(up) + len(down) - len(shown)
+
+
+def _notable(query: QueryEvidence) -> bool:
+    return query.head or abs(query.delta) > SIGNIFICANT_DELTA
+
+
+def _cut(queries: list[QueryEvidence]) -> list[QueryEvidence]:
+    first = queries[:_SHOWN_A_SIDE]
+    return [*first, *(q for q in queries[_SHOWN_A_SIDE:] if q.head)]
