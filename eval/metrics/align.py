@@ -1,23 +1,20 @@
-"""The queries that a judgment list and its runs share, on one axis, and how far they meet. Pure."""
+"""The queries that a judgment list and its runs share, on one axis. Pure."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relgate.eval.lists.types import JudgmentList, Query, match_key
 from relgate.eval.runs.types import Run
-from relgate.rubrics.errors import InputError
+from relgate.rubrics.errors import InputError, UsageError
 
-__all__ = ["Axis", "Overlap", "align", "overlap", "require_overlap"]
+__all__ = ["Axis", "align"]
 
-_LOW_OVERLAP = 0.2
-_EXAMPLES = 3
 _SAME_IDS = "give the list and all runs the same query ids"
 
 
@@ -29,16 +26,40 @@ class Axis:
         queries: a run's id with the best text known; runs' order, then list-only queries.
         list_index: per query, its index in the list's `queries`, -1 when it is not there.
         run_index: per run and query, its index in the run's `queries`, -1 when it is not there.
+        list_queries: the queries of the list it was made of.
+        run_queries: the queries of each run it was made of.
         warnings: ids that met although their texts differ.
     """
 
     queries: tuple[Query, ...]
     list_index: NDArray[np.int64]
     run_index: tuple[NDArray[np.int64], ...]
+    list_queries: tuple[Query, ...]
+    run_queries: tuple[tuple[Query, ...], ...]
     warnings: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.queries)
+
+    def require_list(self, judgments: JudgmentList) -> None:
+        """Refuses a list with other queries, or another order of them.
+
+        Raises:
+            UsageError: this axis was not made of such a list.
+        """
+        if judgments.queries != self.list_queries:
+            raise UsageError("the judgment list has other queries than its axis; align it anew")
+
+    def require_run(self, run: Run, run_number: int) -> None:
+        """Refuses a run with other queries, or another order of them.
+
+        Raises:
+            UsageError: this axis was not made of such a run in that place.
+        """
+        if not 0 <= run_number < len(self.run_queries):
+            raise UsageError(f"the axis has no run {run_number}; it has {len(self.run_queries)}")
+        if run.queries != self.run_queries[run_number]:
+            raise UsageError(f"run {run.name!r} has other queries than its axis; align it anew")
 
 
 @dataclass(slots=True)
@@ -141,6 +162,8 @@ def align(
         queries=tuple(matcher.queries),
         list_index=_inverse(listed, n),
         run_index=tuple(_inverse(side, n) for side in sides),
+        list_queries=judgments.queries,
+        run_queries=tuple(run.queries for run in runs),
         warnings=tuple(matcher.warnings),
     )
 
@@ -164,114 +187,3 @@ def _inverse(places: Sequence[int], n: int) -> NDArray[np.int64]:
 
 def _loose(text: str) -> str:
     return " ".join(match_key(text).casefold().split())
-
-
-@dataclass(frozen=True, slots=True)
-class Overlap:
-    """How far a judgment list covers what its runs returned.
-
-    Attributes:
-        k: the depth looked at.
-        run_queries: queries that any run has.
-        judged_queries: those of them with at least one judgment.
-        retrieved: distinct (query, document) pairs within k, over all runs.
-        judged: those of them that are judged.
-        any_judged: whether a judged document occurs in the results of its own query, at any depth.
-        judged_examples: up to three judged document ids.
-        retrieved_examples: up to three document ids from the runs.
-    """
-
-    k: int
-    run_queries: int
-    judged_queries: int
-    retrieved: int
-    judged: int
-    any_judged: bool
-    judged_examples: tuple[str, ...]
-    retrieved_examples: tuple[str, ...]
-
-    @property
-    def share(self) -> float:
-        """Judged share of the pairs within k, 0..1; NaN when no run lists a document."""
-        return self.judged / self.retrieved if self.retrieved else float("nan")
-
-
-def overlap(judgments: JudgmentList, runs: Sequence[Run], axis: Axis, *, k: int = 10) -> Overlap:
-    """Counts the runs' queries and top-k documents that the list judges.
-
-    Args:
-        judgments: the list that `axis` was made of.
-        runs: the runs that `axis` was made of.
-        axis: from `align`.
-        k: the depth of the counts; whether anything is judged at all is asked at full depth.
-    """
-    grades = judgments.grades_by_query()
-    retrieved = judged = run_queries = judged_queries = 0
-    any_judged = False
-    in_list: list[int] = axis.list_index.tolist()
-    for at, listed in enumerate(in_list):
-        known = grades[listed].keys() if listed >= 0 else frozenset[str]()
-        lists = list(_results(runs, axis, at))
-        in_run = any(int(index[at]) >= 0 for index in axis.run_index)
-        run_queries += in_run
-        judged_queries += in_run and bool(known)
-        top = {match_key(doc) for docs in lists for doc in docs[:k]}
-        retrieved += len(top)
-        judged += len(top & known)
-        any_judged = any_judged or any(match_key(doc) in known for docs in lists for doc in docs)
-    return Overlap(
-        k=k,
-        run_queries=run_queries,
-        judged_queries=judged_queries,
-        retrieved=retrieved,
-        judged=judged,
-        any_judged=any_judged,
-        judged_examples=_first(judgments.doc_id),
-        retrieved_examples=_first(doc for run in runs for docs in run.docs for doc in docs or ()),
-    )
-
-
-def _results(runs: Sequence[Run], axis: Axis, at: int) -> Iterator[tuple[str, ...]]:
-    for run, index in zip(runs, axis.run_index, strict=True):
-        docs = run.docs[int(index[at])] if index[at] >= 0 else None
-        if docs is not None:
-            yield docs
-
-
-def _first(ids: Iterable[str]) -> tuple[str, ...]:
-    return tuple(islice(dict.fromkeys(ids), _EXAMPLES))
-
-
-def require_overlap(found: Overlap) -> str | None:
-    """Refuses a list that has nothing to do with the runs; returns a warning when it has little.
-
-    Returns:
-        A warning when less than 20 % of the retrieved documents are judged, or when the runs list
-        no document so that nothing could be compared; else None.
-
-    Raises:
-        InputError: no judged document occurs in the results of its query.
-    """
-    if not found.retrieved:
-        return "the runs list no documents, so their overlap with the judgment list is unknown"
-    if not found.any_judged:
-        what = (
-            "no judged id occurs in any result"
-            if found.judged_queries
-            else "no query of the runs is in the judgment list"
-        )
-        raise InputError(
-            f"{what}: judged {_shown(found.judged_examples)}, "
-            f"returned {_shown(found.retrieved_examples)}",
-            mend="use the list that was made on this index, or map the ids",
-        )
-    if found.share < _LOW_OVERLAP:
-        return (
-            f"only {found.share:.0%} of the top {found.k} documents are judged "
-            f"({found.judged} of {found.retrieved})"
-        )
-    return None
-
-
-def _shown(ids: Sequence[str]) -> str:
-    return ", ".join(repr(i) for i in ids) or "nothing"

@@ -92,7 +92,12 @@ def crosscheck(
         axis: from `align`.
         run_number: which of the axis's runs it is, from 0.
         scores: the run, scored.
+
+    Raises:
+        UsageError: `axis` was made of other queries.
     """
+    axis.require_list(judgments)
+    axis.require_run(run, run_number)
     given = run.given
     if given is None:
         return CrossCheck(0, (), "the file holds no scores")

@@ -37,6 +37,7 @@ class _Judged:
 
 
 def _judged(judgments: JudgmentList, axis: Axis, conventions: Conventions) -> _Judged:
+    axis.require_list(judgments)
     if conventions.floor > judgments.scale.max_grade:
         raise UsageError(
             f"no grade of the scale {judgments.scale.name} (0 to {judgments.scale.max_grade}) "
@@ -85,18 +86,15 @@ def score_runs(
 
     Args:
         judgments: the list that `axis` was made of.
-        runs: the runs that `axis` was made of, in that order.
+        runs: the runs that `axis` was made of, in that order; or the first of them.
         axis: from `align`.
         conventions: depth, floor, gain.
 
     Raises:
-        UsageError: the floor lies above the list's scale.
+        UsageError: the floor lies above the list's scale, or `axis` was made of other queries.
     """
     judged = _judged(judgments, axis, conventions)
-    return tuple(
-        _score(judged, run, axis, index, conventions)
-        for run, index in zip(runs, axis.run_index, strict=True)
-    )
+    return tuple(_score(judged, run, axis, number, conventions) for number, run in enumerate(runs))
 
 
 def score_run(
@@ -112,10 +110,10 @@ def score_run(
         conventions: depth, floor, gain.
 
     Raises:
-        UsageError: the floor lies above the list's scale.
+        UsageError: the floor lies above the list's scale, or `axis` was made of other queries.
     """
     judged = _judged(judgments, axis, conventions)
-    return _score(judged, run, axis, axis.run_index[run_number], conventions)
+    return _score(judged, run, axis, run_number, conventions)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,8 +165,10 @@ def _given_counts(run: Run, at: int, k: int) -> tuple[int, int]:
 
 
 def _score(
-    judged: _Judged, run: Run, axis: Axis, index: _Ints, conventions: Conventions
+    judged: _Judged, run: Run, axis: Axis, run_number: int, conventions: Conventions
 ) -> RunScores:
+    axis.require_run(run, run_number)
+    index = axis.run_index[run_number]
     found = _returned(judged, run, index, conventions.k)
     return RunScores(
         name=run.name,

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from relgate.eval.lists.types import Query
-from relgate.eval.metrics.align import align, overlap, require_overlap
+from relgate.eval.metrics.align import align
+from relgate.eval.metrics.overlap import overlap, require_overlap
 from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import InputError
 
@@ -50,6 +51,16 @@ def test_the_id_goes_before_the_text(make_list, make_run) -> None:
     judgments = make_list({Query("1", "shoes"): {"d": 3}, Query("2", "shoes"): {"d": 0}})
     axis = align(judgments, [make_run({Query("2", "shoes"): ["d"], Query("1", "shoes"): ["d"]})])
     assert axis.list_index.tolist() == [1, 0]
+
+
+def test_a_query_met_by_id_is_not_met_again_by_text(make_list, make_run) -> None:
+    runs = [
+        make_run({Query("1", "shoes"): ["d"]}),
+        make_run({Query("1", "shoes"): ["d"], Query("2", "shoes"): ["d"]}),
+    ]
+    axis = align(make_list({"1": {"d": 3}}), runs)
+    assert [query.id for query in axis.queries] == ["1", "2"]
+    assert axis.run_index[0].tolist() == [0, -1]
 
 
 def test_composed_and_decomposed_letters_meet(make_list, make_run) -> None:

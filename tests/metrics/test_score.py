@@ -285,3 +285,14 @@ def test_scoring_runs_together_equals_scoring_each(make_list, make_run) -> None:
         alone = score_run(judgments, run, axis, number, Conventions())
         for metric in Metric:
             np.testing.assert_array_equal(alone.values[metric], together[number].values[metric])
+
+
+def test_an_axis_of_another_list_or_run_is_refused(make_list, make_run) -> None:
+    judgments, run = make_list({"q": {"a": 3}, "r": {"a": 1}}), make_run({"q": ["a"], "r": ["b"]})
+    axis = align(judgments, [run])
+    with pytest.raises(UsageError, match="judgment list has other queries"):
+        score_run(make_list({"r": {"a": 1}, "q": {"a": 3}}), run, axis, 0, Conventions())
+    with pytest.raises(UsageError, match="run 'run' has other queries"):
+        score_run(judgments, make_run({"r": ["b"], "q": ["a"]}), axis, 0, Conventions())
+    with pytest.raises(UsageError, match="no run 1"):
+        score_run(judgments, run, axis, 1, Conventions())
