@@ -1,0 +1,187 @@
+"""A certificate holds for one judge, for a time, unless it was changed."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from relgate.eval.agreement.calibrate import calibrate_judge, calibrate_pairs
+from relgate.eval.agreement.certificate import (
+    Certificate,
+    certificate_problem,
+    find_certificate,
+    make_certificate,
+    read_certificate,
+    write_certificate,
+)
+from relgate.eval.lists.types import SCALES
+from relgate.judge.types import Candidate
+from relgate.rubrics.errors import InputError, UsageError
+
+NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
+VERSION, FINGERPRINT = "esci-v1@0123abcd", "f" * 16
+
+
+@pytest.fixture
+def trusted(make) -> Certificate:
+    labels = [(f"q{q}", f"d{q}-{i}", (q + i) % 4) for q in range(30) for i in range(8)]
+    judge = make.judge({d: g for _, d, g in labels}, version=VERSION, fingerprint=FINGERPRINT)
+    result = calibrate_judge(judge, make.labels(labels), lambda d: Candidate(d, d))
+    return make_certificate(result, now=NOW)
+
+
+def ask(certificate: Certificate | None, **changes: object) -> str | None:
+    asked = {"fingerprint": FINGERPRINT, "version": VERSION, "now": NOW + timedelta(days=1)}
+    return certificate_problem(certificate, **(asked | changes))
+
+
+def test_it_names_judge_labels_figures_and_dates(trusted: Certificate):
+    assert (trusted.judge_version, trusted.fingerprint) == (VERSION, FINGERPRINT)
+    assert (trusted.n, trusted.n_queries, trusted.coverage) == (240, 30, 1)
+    assert trusted.label_sources == {"human": 240}
+    assert trusted.figures["f1"].point == 1
+    assert trusted.level == "trusted"
+    assert trusted.made_at == NOW.replace(microsecond=0)
+    assert trusted.expires_at - trusted.made_at == timedelta(days=90)
+
+
+def test_it_reads_back_as_written(trusted: Certificate, tmp_path: Path):
+    path = tmp_path / "c.json"
+    write_certificate(trusted, path)
+    assert read_certificate(path) == trusted
+    assert json.loads(path.read_text())["made_at"] == "2026-03-01T12:00:00Z"
+
+
+def test_the_time_zone_of_the_maker_does_not_matter(trusted: Certificate, make):
+    result = calibrate_pairs_named(make)
+    there = NOW.astimezone(timezone(timedelta(hours=9)))
+    assert make_certificate(result, now=there) == make_certificate(result, now=NOW)
+    assert trusted.made_at.utcoffset() == timedelta(0)
+
+
+def calibrate_pairs_named(make):
+    labels = [("q", f"d{i}", i % 4) for i in range(8)]
+    judge = make.judge({d: g for _, d, g in labels})
+    return calibrate_judge(judge, make.labels(labels), lambda d: Candidate(d, d))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("level", "provisional"),
+        ("fingerprint", "other"),
+        ("judge_version", "esci-v1@ffffffff"),
+        ("n", 9999),
+        ("expires_at", "2036-01-01T00:00:00Z"),
+        ("label_set_hash", "0" * 64),
+        ("certificate_id", "0" * 64),
+        ("policy", "seed"),
+        ("reasons", []),
+    ],
+)
+def test_a_changed_field_is_found(trusted: Certificate, tmp_path: Path, field: str, value: object):
+    path = tmp_path / "c.json"
+    write_certificate(trusted, path)
+    data = json.loads(path.read_text())
+    assert data[field] != value
+    data[field] = value
+    path.write_text(json.dumps(data))
+    with pytest.raises(InputError, match="changed") as caught:
+        read_certificate(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_changed_figure_is_found(trusted: Certificate, tmp_path: Path):
+    path = tmp_path / "c.json"
+    write_certificate(trusted, path)
+    path.write_text(path.read_text().replace('"low": 1.0', '"low": 0.99', 1))
+    with pytest.raises(InputError, match="changed"):
+        read_certificate(path)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", "{}", '"x"', '{"format": "other"}', "[" * 100_000, "\ud800"]
+)
+def test_what_is_no_certificate_is_one_line(tmp_path: Path, text: str):
+    path = tmp_path / "c.json"
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    with pytest.raises(InputError) as caught:
+        read_certificate(path)
+    assert "\n" not in str(caught.value)
+    assert "relgate calibrate" in str(caught.value)
+
+
+def test_an_unknown_or_non_finite_value_is_refused(trusted: Certificate, tmp_path: Path):
+    path = tmp_path / "c.json"
+    for change in ({"extra": 1}, {"coverage": float("nan")}, {"coverage": 1.5}, {"n": -1}):
+        path.write_text(json.dumps(trusted.model_dump(mode="json") | change))
+        with pytest.raises(InputError, match="no valid certificate"):
+            read_certificate(path)
+
+
+def test_a_missing_file_is_an_input_error(tmp_path: Path):
+    with pytest.raises(InputError, match="cannot be read"):
+        read_certificate(tmp_path / "none.json")
+
+
+def test_the_newest_of_the_judge_is_found_among_other_json(
+    trusted: Certificate, tmp_path: Path, make
+):
+    write_certificate(trusted, tmp_path / "z-old.json")
+    result = calibrate_pairs_named(make)
+    newer = make_certificate(result, now=NOW + timedelta(days=2))
+    assert newer.fingerprint == FINGERPRINT
+    write_certificate(newer, tmp_path / "a-new.json")
+    (tmp_path / "calibration.json").write_text('{"format": "relgate-calibration/1"}')
+    (tmp_path / "notes.txt").write_text("no")
+    assert find_certificate(tmp_path, FINGERPRINT) == newer
+    assert find_certificate(tmp_path / "z-old.json", FINGERPRINT) == trusted
+    assert find_certificate(tmp_path, "another") is None
+    assert find_certificate(tmp_path / "nowhere", FINGERPRINT) is None
+
+
+def test_a_changed_certificate_in_the_folder_is_not_passed_over(
+    trusted: Certificate, tmp_path: Path
+):
+    write_certificate(trusted, tmp_path / "c.json")
+    data = json.loads((tmp_path / "c.json").read_text())
+    (tmp_path / "c.json").write_text(json.dumps(data | {"n": 1}))
+    with pytest.raises(InputError, match="changed"):
+        find_certificate(tmp_path, FINGERPRINT)
+
+
+def test_a_valid_trusted_certificate_is_no_problem(trusted: Certificate):
+    assert ask(trusted) is None
+    assert ask(trusted, now=trusted.made_at) is None
+
+
+def test_each_problem_is_said_in_one_sentence(trusted: Certificate, make):
+    weak = make_certificate(calibrate_pairs_named(make), now=NOW)
+    problems = {
+        "has no calibration certificate": ask(None),
+        "is of judge version": ask(trusted, version="esci-v1@99999999"),
+        "is of judge fingerprint": ask(trusted, fingerprint="0" * 16),
+        "in the future": ask(trusted, now=NOW - timedelta(hours=1)),
+        "expired at 2026-05-30T12:00:00Z": ask(trusted, now=trusted.expires_at),
+        "level is insufficient": ask(weak),
+    }
+    for says, problem in problems.items():
+        assert problem is not None
+        assert says in problem
+        assert problem.endswith(".")
+        assert "\n" not in problem
+
+
+def test_grades_of_an_unnamed_judge_get_no_certificate(make):
+    result = calibrate_pairs(make.pairs([3, 0], [3, 0]), scale=SCALES["0-3"])
+    with pytest.raises(UsageError, match="do not say which judge"):
+        make_certificate(result, now=NOW)
+
+
+def test_a_certificate_must_hold_for_a_day_at_least(make):
+    with pytest.raises(UsageError, match="0 days"):
+        make_certificate(calibrate_pairs_named(make), now=NOW, days=0)
