@@ -100,6 +100,7 @@ class DiskStore:
         self.required = required
         self._path = directory / FILE_NAME
         self._written = 0
+        self._kept: dict[str, str] = {}
         self._cache: Any = None
         self._writer: ThreadPoolExecutor | None = None
         if read_only:
@@ -156,23 +157,31 @@ class DiskStore:
     def _unavailable(self, error: BaseException, size: int) -> CacheUnavailableError:
         cause = error.__context__ if isinstance(error, diskcache.Timeout) else error
         what = str(cause)
-        if getattr(cause, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
-            free = shutil.disk_usage(self._path.parent).free
-            need = _ROOM_BYTES + _ROOM_PER_BYTE * size
+        code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
+        free = shutil.disk_usage(self._path.parent).free
+        need = _ROOM_BYTES + _ROOM_PER_BYTE * size
+        # SQLite says "I/O error" where the log's index finds no room
+        if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and free < need):
             what = f"the disk is full: {free} bytes free, about {need} needed; make room, run again"
         return CacheUnavailableError(f"{self._path}: {what}")
 
     def get_many(self, keys: Iterable[str]) -> dict[str, str]:
         """The values of those `keys` that are stored; a bad row is a miss."""
-        return self._reader.get_many(keys)
+        wanted = set(keys)
+        return self._reader.get_many(wanted) | {
+            key: self._kept[key] for key in wanted & self._kept.keys()
+        }
 
     def put_many(self, items: Mapping[str, str]) -> int:
-        """Store `items` in one transaction; how many were stored.
+        """Store `items` in one transaction; how many were stored, none if read-only.
 
         Raises:
             CacheUnavailableError: none of them could be stored.
         """
-        if self._cache is None or not items:
+        if self._cache is None:  # read-only: kept for this run alone
+            self._kept.update(items)
+            return 0
+        if not items:
             return 0
         size = sum(len(key) + len(value) for key, value in items.items())
         self._in_writer(lambda: self._put(items), size=size)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import logging
 import os
 import sqlite3
 import stat
@@ -38,6 +39,8 @@ __all__ = [
 FILE_NAME: Final = "cache.db"
 """diskcache's name for its SQLite file."""
 
+_log = logging.getLogger(__name__)
+
 _SIDES: Final = ("-wal", "-shm", "-journal")
 _CHECK_S: Final = 3.0  # a hostile file may not hang: under the 5 s of the reliability table
 _LOCK_S: Final = 60.0
@@ -67,24 +70,30 @@ def refuse(path: Path, what: str) -> CacheUnavailableError:
     return CacheUnavailableError(f"{path}: {what}; move it away or name another cache directory")
 
 
-def connect(path: Path, *, frozen: bool) -> sqlite3.Connection:
+def connect(path: Path, *, frozen: bool, say: bool = False) -> sqlite3.Connection:
     """A read-only connection that runs nothing the file says.
 
     Args:
         path: the SQLite file.
-        frozen: the place is read-only. Where SQLite then cannot have its side files, the file
-            is read as it stands.
+        frozen: nothing may be written beside it, or nothing can be: the place is read-only.
+        say: warn when rows in its write-ahead log cannot be seen from a read-only place.
 
     Raises:
         sqlite3.Error: it cannot be opened or is no database.
     """
     uri = f"{path.absolute().as_uri()}?mode=ro"
+    alone = f"{uri}&immutable=1"  # no side files: neither made nor read
+    logged = _size(path.with_name(f"{path.name}-wal"))
+    if frozen and not logged:
+        return _connect(alone)
     try:
         return _connect(uri)
     except sqlite3.OperationalError:
         if not frozen:
             raise
-        return _connect(f"{uri}&immutable=1")
+    if say:
+        _log.warning("cache %s: %d bytes of its log cannot be read here", path, logged)
+    return _connect(alone)
 
 
 def _connect(uri: str) -> sqlite3.Connection:

@@ -21,8 +21,8 @@ _CHUNK: Final = 900  # below 999, SQLite's least bound on variables in a stateme
 _READ_S: Final = 60.0
 _STEPS: Final = 100_000
 
-_SELECT: Final = (
-    "SELECT key, CASE WHEN raw = 1 AND mode = 1 AND filename IS NULL AND typeof(key) = 'text'"
+_COLUMNS: Final = (
+    "key, CASE WHEN raw = 1 AND mode = 1 AND filename IS NULL AND typeof(key) = 'text'"
     " AND typeof(value) = 'text' THEN value END FROM Cache"
 )
 
@@ -42,7 +42,7 @@ class Reader:
 
     def __init__(self, path: Path, *, frozen: bool) -> None:
         self._path = path
-        self._con = connect(path, frozen=frozen)
+        self._con = connect(path, frozen=frozen, say=True)
         self._turn = threading.Lock()
         self._warned = False
         self.found = 0
@@ -62,7 +62,7 @@ class Reader:
         marks = ",".join("?" * len(keys))
         try:
             self._con.set_progress_handler(deadline(_READ_S), _STEPS)
-            rows = self._con.execute(f"{_SELECT} WHERE key IN ({marks})", keys).fetchall()
+            rows = self._con.execute(f"SELECT {_COLUMNS} WHERE key IN ({marks})", keys).fetchall()
         except sqlite3.DataError:  # one value is too large to load: it alone is the miss
             if len(keys) == 1:
                 self.refused += 1
@@ -88,8 +88,27 @@ class Reader:
         Raises:
             sqlite3.Error: the file is damaged.
         """
-        for key, value in self._con.execute(_SELECT):
-            yield None if value is None else (key, value)
+        last = -(2**63)
+        while page := self._page(last):
+            last = page[-1][0]
+            for _, key, value in page:
+                yield None if value is None else (key, value)
+
+    def _page(self, last: int) -> list[tuple[int, str, str | None]]:
+        """The rows that follow row `last`, or only one where a value is too large to load."""
+        after = "WHERE rowid > ? ORDER BY rowid LIMIT"
+        with self._turn:
+            self._con.set_progress_handler(deadline(_READ_S), _STEPS)
+            try:
+                sql = f"SELECT rowid, {_COLUMNS} {after} {_CHUNK}"  # noqa: S608 - constants
+                return self._con.execute(sql, [last]).fetchall()
+            except sqlite3.DataError:
+                sql = f"SELECT rowid, {_COLUMNS} {after} 1"  # noqa: S608 - constants
+            try:
+                return self._con.execute(sql, [last]).fetchall()
+            except sqlite3.DataError:
+                sql = f"SELECT rowid, '', NULL FROM Cache {after} 1"  # noqa: S608 - constants
+                return self._con.execute(sql, [last]).fetchall()
 
     def close(self) -> None:
         """Close the connection."""

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from relgate.cache.guard import FILE_NAME, State, inspect
 from relgate.cache.reader import Reader
-from relgate.cache.rows import decode_row
+from relgate.cache.rows import StoredRow, decode_row
 from relgate.cache.store import DEFAULT_DIRECTORY
 from relgate.rubrics.errors import CacheUnavailableError
 
@@ -67,9 +67,7 @@ def cache_stats(directory: str | Path = DEFAULT_DIRECTORY) -> CacheStats:
         CacheUnavailableError: what is there is not a cache of ours, or it is damaged.
     """
     path = Path(directory) / FILE_NAME
-    by_judge: Counter[JudgeModel] = Counter()
-    invalid = 0
-    times: list[str] = []
+    tally = _Tally()
     state = inspect(path, frozen=True)
     if state.state is State.DAMAGED:
         raise CacheUnavailableError(
@@ -79,29 +77,40 @@ def cache_stats(directory: str | Path = DEFAULT_DIRECTORY) -> CacheStats:
         try:
             with closing(Reader(path, frozen=True)) as reader:
                 for item in reader.scan():
-                    row = None if item is None else decode_row(item[1], key=item[0])
-                    if row is None:
-                        invalid += 1
-                        continue
-                    by_judge[JudgeModel(row.version, row.model or "")] += 1
-                    times = _span([*times, row.judged_at])
+                    tally.add(None if item is None else decode_row(item[1], key=item[0]))
         except sqlite3.Error as error:
             raise CacheUnavailableError(f"{path}: cannot be read ({error})") from error
     return CacheStats(
         directory=str(directory),
-        rows=by_judge.total(),
-        invalid=invalid,
+        rows=tally.by_judge.total(),
+        invalid=tally.invalid,
         bytes=sum(_size(path.with_name(path.name + side)) for side in ("", "-wal")),
-        by_judge=MappingProxyType(dict(sorted(by_judge.items()))),
-        oldest=times[0] if times else None,
-        newest=times[-1] if times else None,
+        by_judge=MappingProxyType(dict(sorted(tally.by_judge.items()))),
+        oldest=tally.oldest,
+        newest=tally.newest,
         set_aside=_count_aside(path),
     )
 
 
-def _span(times: list[str]) -> list[str]:
-    """The first and the last of `times`, as instants: offsets may differ."""
-    return [min(times, key=datetime.fromisoformat), max(times, key=datetime.fromisoformat)]
+class _Tally:
+    """Counts rows as they pass."""
+
+    def __init__(self) -> None:
+        self.by_judge: Counter[JudgeModel] = Counter()
+        self.invalid = 0
+        self.oldest: str | None = None
+        self.newest: str | None = None
+
+    def add(self, row: StoredRow | None) -> None:
+        if row is None:
+            self.invalid += 1
+            return
+        self.by_judge[JudgeModel(row.version, row.model or "")] += 1
+        time = datetime.fromisoformat(row.judged_at)  # as instants: offsets may differ
+        if self.oldest is None or time < datetime.fromisoformat(self.oldest):
+            self.oldest = row.judged_at
+        if self.newest is None or time > datetime.fromisoformat(self.newest):
+            self.newest = row.judged_at
 
 
 def _size(path: Path) -> int:
