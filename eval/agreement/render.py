@@ -89,7 +89,7 @@ def _measured(c: Calibration) -> Iterator[str]:
 
 
 def _bullets(lines: Iterable[str]) -> list[str]:
-    return [f"- {markdown_text(line)}" for line in lines]
+    return [f"- {line}" for line in lines]  # our own sentences: nothing from data is in them
 
 
 def _figure_table(figures: Mapping[str, Figure], names: Iterable[str]) -> list[str]:

@@ -24,6 +24,7 @@ def test_the_page_names_figures_intervals_table_level_and_constants(make):
     assert "majority grade (always 0)" in page
     assert "2,000 draws of the 200 queries, seed 0" in page
     assert "200 by human" in page
+    assert "- F1 at the floor 1.000 (95 %: 1.000 to 1.000) is >= 0.80" in page
     assert "## Worst disagreements" in page
 
 
