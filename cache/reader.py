@@ -100,10 +100,10 @@ class Reader:
         with self._turn:
             self._con.set_progress_handler(deadline(_READ_S), _STEPS)
             try:
-                sql = f"SELECT rowid, {_COLUMNS} {after} {_CHUNK}"  # noqa: S608 - constants
+                sql = f"SELECT rowid, {_COLUMNS} {after} {_CHUNK}"
                 return self._con.execute(sql, [last]).fetchall()
             except sqlite3.DataError:
-                sql = f"SELECT rowid, {_COLUMNS} {after} 1"  # noqa: S608 - constants
+                sql = f"SELECT rowid, {_COLUMNS} {after} 1"
             try:
                 return self._con.execute(sql, [last]).fetchall()
             except sqlite3.DataError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -76,12 +77,19 @@ def candidates() -> list[Candidate]:
     return list(CANDIDATES)
 
 
-@pytest.fixture
-def filled(folder: Path) -> Path:
-    """A cache directory with twelve grades for the query `tv stand`."""
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("template") / "cache"
     store = open_store(folder)
     CachedJudge(PaidJudge(), store).grade_sync("tv stand", CANDIDATES)
     store.close()
+    return folder
+
+
+@pytest.fixture
+def filled(template: Path, folder: Path) -> Path:
+    """A cache directory with twelve grades for the query `tv stand`."""
+    shutil.copytree(template, folder)
     return folder
 
 

@@ -192,7 +192,7 @@ def test_a_row_whose_label_and_grade_do_not_fit_the_rubric_is_a_miss_and_is_said
     store = open_store(folder)
 
     class Swapped(paid):
-        def _one(self, candidate, place, size):
+        def _one(self, candidate, *_):
             return JudgedHit(candidate.id, 0, "E", "odd")
 
     one = [Candidate("a", "text")]
@@ -214,7 +214,7 @@ def test_a_grade_that_does_not_fit_the_rubric_is_returned_and_not_stored(folder,
     class Odd(paid):
         rubric = load_rubric()
 
-        def _one(self, candidate, place, size):
+        def _one(self, candidate, *_):
             return JudgedHit(candidate.id, 7, "E", "off the scale")
 
     cached = CachedJudge(Odd(), store)
@@ -240,7 +240,7 @@ def test_a_judge_that_mixes_up_its_rows_poisons_nothing(folder, paid, candidates
 class BrokenStore(MemoryStore):
     """A store whose disk is full."""
 
-    def put_many(self, items):
+    def put_many(self, _):
         raise CacheUnavailableError("cache.db: the disk is full")
 
 
@@ -297,7 +297,7 @@ def test_cancelling_leaves_every_finished_batch_stored(folder, paid, candidates)
 
     async def run() -> None:
         task = asyncio.create_task(CachedJudge(inner, store).grade("q", candidates))
-        while store.stats().written < 6:
+        while store.stats().written < 6:  # noqa: ASYNC110 - the writes are seen from outside
             await asyncio.sleep(0.005)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -26,7 +26,7 @@ class Runs:
 
     def start(self, first: int, last: int) -> subprocess.Popen[str]:
         command = [sys.executable, WORKER, self.folder, self.log, str(first), str(last)]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # noqa: S603 - this interpreter, texts of ours
 
     def whole(self, first: int, last: int) -> None:
         process = self.start(first, last)
