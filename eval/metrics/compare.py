@@ -173,9 +173,15 @@ def sign_flip_p(deltas: _Floats, *, flips: int = 10_000, seed: int = 0) -> float
     rng = np.random.default_rng(seed)
     total, extreme = float(moved.sum()), 0
     for rows in _blocks(flips, len(moved)):
-        kept = rng.integers(0, 2, (rows, len(moved)), np.int8)
+        kept = _coin_flips(rng, rows, len(moved))
         extreme += int((np.abs(2.0 * (kept @ moved) - total) >= bar).sum())
     return (extreme + 1) / (flips + 1)
+
+
+def _coin_flips(rng: np.random.Generator, rows: int, width: int) -> _Floats:
+    """Zeros and ones, shape (rows, width); one random bit each."""
+    raw = np.frombuffer(rng.bytes((rows * width + 7) // 8), np.uint8)
+    return np.unpackbits(raw, count=rows * width).reshape(rows, width).astype(np.float64)
 
 
 def _all_signed_sums(values: _Floats) -> _Floats:
