@@ -101,7 +101,7 @@ def read_catalogue(
     if _is_parquet(path):
         return _gather(_parquet_rows(path), str(path), "parquet", id_field, wanted)
     content = load_content(path)
-    rows, file_format = _text_rows(content)
+    rows, file_format = _text_rows(content, id_field)
     return _gather(rows, content.path, file_format, id_field, wanted)
 
 
@@ -113,16 +113,16 @@ def _is_parquet(path: str | Path) -> bool:
         return False  # the text reader says what is wrong
 
 
-def _text_rows(content: Content) -> tuple[Iterable[_Row], str]:
+def _text_rows(content: Content, id_field: str | None) -> tuple[Iterable[_Row], str]:
     if content.kind == "jsonl":
         return json_lines(content.text, content.path), "jsonl"
     if content.kind == "text":
         table = open_table(
             content.text, content.path, fits=lambda names: any(fold(n) in _ID for n in names)
         )
+        _id_column(dict.fromkeys(table.header), id_field, content.path, table.line)
         rows: Iterable[_Row] = (
-            (line, {name: cell for name, cell in zip(table.header, cells, strict=True) if cell})
-            for line, cells in table.rows()
+            (line, dict(zip(table.header, cells, strict=True))) for line, cells in table.rows()
         )
         return rows, "tsv" if table.delimiter == "\t" else "csv"
     if isinstance(content.value, dict):
@@ -224,11 +224,13 @@ def _id_of(row: Mapping[str, Json], column: str, path: str, line: int | None) ->
 
 
 def _unwrapped(row: Mapping[str, Json]) -> dict[str, Json]:
-    """The fields that have a value; NaN is how data frames write "none"."""
+    """The fields that have a value; NaN and the empty text are how tables write "none"."""
     inner = row.get("_source")
     fields: Mapping[str, Json] = inner if isinstance(inner, dict) else row
     return {
         name: value
         for name, value in fields.items()
-        if value is not None and not (isinstance(value, float) and math.isnan(value))
+        if value is not None
+        and not (isinstance(value, float) and math.isnan(value))
+        and not (isinstance(value, str) and not value)
     }

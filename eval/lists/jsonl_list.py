@@ -12,8 +12,10 @@ __all__ = ["is_json_list", "is_row", "read_json_list", "read_jsonl_list"]
 
 
 def is_row(value: Json) -> bool:
-    """Whether `value` is an object with the names of a judgment."""
-    return isinstance(value, dict) and is_list_header(tuple(value))
+    """Whether `value` is an object with the names of a judgment, or of a query and no more."""
+    if not isinstance(value, dict):
+        return False
+    return is_list_header(tuple(value)) or (bool(value) and not _has_pair(tuple(value)))
 
 
 def is_json_list(content: Content) -> bool:

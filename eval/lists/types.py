@@ -177,11 +177,15 @@ class JudgmentList:
 
     def counts_by_source(self) -> dict[Source, int]:
         """How many rows each source made; sources without rows are left out."""
-        per_origin = np.bincount(self.origin, minlength=len(self.origins))
         counts: dict[Source, int] = {}
-        for origin, n in zip(self.origins, per_origin.tolist(), strict=True):
+        for origin, n in zip(self.origins, self.counts_by_origin(), strict=True):
             if n:
-                counts[origin.source] = counts.get(origin.source, 0) + int(n)
+                counts[origin.source] = counts.get(origin.source, 0) + n
+        return counts
+
+    def counts_by_origin(self) -> list[int]:
+        """How many rows each of `origins` made."""
+        counts: list[int] = np.bincount(self.origin, minlength=len(self.origins)).tolist()
         return counts
 
     def take(self, keep: NDArray[np.bool_]) -> JudgmentList:

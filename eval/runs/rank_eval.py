@@ -166,7 +166,9 @@ def _number(value: Json, where: str, path: str) -> float:
         return _NOT_FINITE[value]
     if isinstance(value, str) and _DECIMAL.fullmatch(value):
         return float(value)
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+    if isinstance(value, float):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
         return float(value) if abs(value) <= sys.float_info.max else math.inf
     raise InputError(f"{where} is {str(value)[:40]!r}, no number", path=path, mend="run it again")
 
