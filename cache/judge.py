@@ -234,4 +234,5 @@ def _hit(row: StoredRow) -> JudgedHit:
         reason=row.reason,
         batch_size=row.batch_size,
         position=row.position,
+        judged_at=row.judged_at,
     )

@@ -66,6 +66,7 @@ class JudgedHit:
         detail: for a failed row, what went wrong, keys masked.
         batch_size: how many candidates were judged in the same call, if known.
         position: 1-based place within that call, if known.
+        judged_at: ISO 8601 time of the grade, where it was kept.
     """
 
     id: str
@@ -76,6 +77,7 @@ class JudgedHit:
     detail: str | None = None
     batch_size: int | None = None
     position: int | None = None
+    judged_at: str | None = None
 
     @property
     def graded(self) -> bool:

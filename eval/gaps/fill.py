@@ -1,0 +1,173 @@
+"""Grades gaps with a judge and merges what comes back. Calls the judge; opens no file."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from relgate.cache.keys import text_hash
+from relgate.eval.gaps.find import QueryGaps
+from relgate.eval.lists.build import ListBuilder
+from relgate.eval.lists.types import Judgment, JudgmentList, Provenance, Query, Source
+from relgate.judge.types import Candidate, Judge, JudgedHit
+from relgate.rubrics.errors import UsageError
+
+__all__ = ["Filled", "Progress", "fill_gaps", "merge_filled"]
+
+_QUERIES_AT_ONCE = 32
+"""Queries under way at once; how many calls that makes is the judge's own limit."""
+
+Progress = Callable[[int, int], None]
+"""Told how many pairs are done, of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What a judge made of the gaps.
+
+    Attributes:
+        judgments: one a graded pair; a failed grade is none.
+        asked: pairs put to the judge.
+        errors: {kind: pairs that got no grade}.
+        no_text: pairs that the catalogue has no text for; not put to the judge.
+        first_error: the first failure in the judge's words, or None.
+    """
+
+    judgments: tuple[Judgment, ...]
+    asked: int
+    errors: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    no_text: int = 0
+    first_error: str | None = None
+
+    @property
+    def error_rate(self) -> float:
+        """Failed share of the pairs asked, 0..1; 0 when none was asked."""
+        return sum(self.errors.values()) / self.asked if self.asked else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Ask:
+    query: Query
+    candidates: tuple[Candidate, ...]
+
+
+async def fill_gaps(
+    judge: Judge,
+    gaps: Sequence[QueryGaps],
+    candidate_of: Callable[[str], Candidate | None],
+    *,
+    judged_at: str,
+    certificate: str | None = None,
+    on_progress: Progress | None = None,
+) -> Filled:
+    """Puts every gap with a text to the judge. Never raises for a failed grade.
+
+    Args:
+        judge: any judge; wrap it in a cache to pay once.
+        gaps: from `find_gaps`.
+        candidate_of: document id -> what the judge sees of it, None when unknown.
+        judged_at: ISO 8601 time for grades that do not bring their own.
+        certificate: id of the judge's calibration certificate, stamped on each judgment.
+        on_progress: told after each query.
+    """
+    asks, no_text = _asks(gaps, candidate_of)
+    total = sum(len(ask.candidates) for ask in asks)
+    answers: dict[int, list[JudgedHit]] = {}
+    pending = iter(enumerate(asks))
+    done = 0
+
+    async def worker() -> None:
+        nonlocal done
+        for number, ask in pending:
+            answers[number] = await judge.grade(ask.query.shown, ask.candidates)
+            done += len(ask.candidates)
+            if on_progress is not None:
+                on_progress(done, total)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(min(_QUERIES_AT_ONCE, len(asks))):
+            group.create_task(worker())
+    stamp = Provenance(
+        source=Source.JUDGE,
+        judge_version=judge.version,
+        fingerprint=judge.fingerprint,
+        model=judge.model,
+        certificate=certificate,
+        judged_at=judged_at,
+    )
+    rows = [
+        (asks[number].query, candidate, hit)
+        for number in sorted(answers)
+        for candidate, hit in zip(asks[number].candidates, answers[number], strict=True)
+    ]
+    failed = [hit for _, _, hit in rows if hit.error is not None]
+    return Filled(
+        judgments=tuple(_judgment(*row, stamp) for row in rows if row[2].graded),
+        asked=total,
+        errors=MappingProxyType(Counter(str(hit.error) for hit in failed)),
+        no_text=no_text,
+        first_error=next((hit.detail for hit in failed if hit.detail), None),
+    )
+
+
+def _asks(
+    gaps: Sequence[QueryGaps], candidate_of: Callable[[str], Candidate | None]
+) -> tuple[list[_Ask], int]:
+    asks: list[_Ask] = []
+    no_text = 0
+    for gap in gaps:
+        candidates = [c for doc in gap.doc_ids if (c := candidate_of(doc)) is not None]
+        no_text += len(gap.doc_ids) - len(candidates)
+        if candidates:
+            asks.append(_Ask(gap.query, tuple(candidates)))
+    return asks, no_text
+
+
+def _judgment(query: Query, candidate: Candidate, hit: JudgedHit, stamp: Provenance) -> Judgment:
+    made = stamp if hit.judged_at is None else replace(stamp, judged_at=hit.judged_at)
+    return Judgment(
+        query=query,
+        doc_id=hit.id,
+        grade=hit.grade,
+        provenance=made,
+        reason=hit.reason or None,
+        text_hash=text_hash(candidate.text),
+    )
+
+
+def merge_filled(judgments: JudgmentList, filled: Iterable[Judgment]) -> JudgmentList:
+    """The list with a judge's grades added; a grade that is there already stays.
+
+    Raises:
+        UsageError: a grade that the list's scale does not have.
+    """
+    builder = ListBuilder(judgments.scale)
+    for query in judgments.queries:
+        builder.add_query(query)
+    for row in judgments.rows():
+        _add(builder, row)
+    rated = judgments.grades_by_query()
+    known = {q.id: grades for q, grades in zip(judgments.queries, rated, strict=True)}
+    for row in filled:
+        if row.grade > judgments.scale.max_grade:
+            raise UsageError(
+                f"the judge graded {row.grade}, and the list's scale is {judgments.scale.name}; "
+                "judge with a rubric of that scale"
+            )
+        if row.doc_id not in known.get(row.query.id, {}):
+            _add(builder, row)
+    return builder.build()
+
+
+def _add(builder: ListBuilder, row: Judgment) -> None:
+    builder.add(
+        row.query,
+        row.doc_id,
+        row.grade,
+        row.provenance,
+        reason=row.reason,
+        text_hash=row.text_hash,
+    )

@@ -1,0 +1,259 @@
+"""Opens the judge that a name stands for, holds it to the honesty rules. I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from relgate.cache.judge import CachedJudge
+from relgate.cache.store import open_store
+from relgate.eval.agreement.certificate import Certificate, certificate_problem, find_certificate
+from relgate.eval.lists.types import JudgmentList, Source
+from relgate.eval.project import Project
+from relgate.eval.review.types import JudgeUse
+from relgate.judge.baseline import BaselineJudge, LabelledPair
+from relgate.judge.engine import CallPolicy
+from relgate.judge.families import (
+    NO_FAMILY,
+    check_circularity,
+    check_family_separation,
+    family_of,
+)
+from relgate.judge.llm import LlmJudge, make_llm_judge
+from relgate.judge.providers.select import JudgeSpec, generate_for, parse_judge_spec
+from relgate.judge.types import Candidate, Judge
+from relgate.rubrics import Rubric, load_rubric
+from relgate.rubrics.errors import InputError, UsageError
+
+__all__ = [
+    "OpenedJudge",
+    "certificate_for",
+    "check_honesty",
+    "judges_in_use",
+    "open_judge",
+]
+
+CandidateOf = Callable[[str], Candidate | None]
+
+
+@dataclass(slots=True)
+class OpenedJudge:
+    """A judge ready to grade, and what can be told of it.
+
+    Attributes:
+        name: as the command line names it.
+        judge: the judge, behind the cache where it has one.
+        rubric: what its grades mean.
+        llm: the judge over a model, or None for the baseline.
+        cached: the cache around it, or None.
+        notes: what a reader should know.
+    """
+
+    name: str
+    judge: Judge
+    rubric: Rubric
+    llm: LlmJudge | None = None
+    cached: CachedJudge | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def calls(self) -> int | None:
+        """Calls made to the model so far; None for a judge that makes none."""
+        return None if self.llm is None else self.llm.engine.stats.calls
+
+    @property
+    def hits(self) -> int:
+        """Pairs answered from the cache so far."""
+        return 0 if self.cached is None else self.cached.hits
+
+
+def open_judge(
+    name: str,
+    project: Project,
+    *,
+    labels: JudgmentList | None = None,
+    candidate_of: CandidateOf | None = None,
+    out_of_fold: bool = False,
+    on_error: Callable[[str], None] | None = None,
+) -> OpenedJudge:
+    """The judge that `name` stands for.
+
+    Args:
+        name: one of the five forms.
+        project: rubric, batch size, limits, cache.
+        labels: what the baseline learns from; rows that a judge made are left out.
+        candidate_of: the text of a labelled document, for the baseline.
+        out_of_fold: for the baseline, grade labelled pairs by a model that did not see their
+            query, as a calibration must.
+        on_error: told one line for each batch that failed.
+
+    Raises:
+        UsageError: no such judge.
+        InputError: the baseline has too few labels, or the rubric is faulty.
+        ProviderUnavailableError: no key.
+    """
+    spec = parse_judge_spec(name)
+    rubric = load_rubric(project.rubric)
+    if spec.kind == "baseline":
+        baseline = _baseline(rubric, labels, candidate_of)
+        judge = baseline.out_of_fold() if out_of_fold else baseline
+        return OpenedJudge(name, judge, rubric, notes=baseline.notes)
+    llm = _llm(spec, project, rubric, on_error)
+    cached = CachedJudge(llm, open_store(project.cache))
+    return OpenedJudge(name, cached, rubric, llm=llm, cached=cached)
+
+
+def _llm(
+    spec: JudgeSpec,
+    project: Project,
+    rubric: Rubric,
+    on_error: Callable[[str], None] | None,
+) -> LlmJudge:
+    return make_llm_judge(
+        generate_for(spec, timeout_s=project.timeout_s),
+        model=spec.model,
+        family=project.judge_family,
+        batch_size=project.batch_size,
+        rubric=rubric,
+        endpoint=None if spec.kind in {"openai", "gemini"} else str(spec),
+        on_error=on_error,
+        policy=CallPolicy(
+            concurrency=project.concurrency,
+            deadline_s=2 * project.timeout_s,
+        ),
+    )
+
+
+def _baseline(
+    rubric: Rubric, labels: JudgmentList | None, candidate_of: CandidateOf | None
+) -> BaselineJudge:
+    if labels is None or candidate_of is None:
+        raise UsageError(
+            "the baseline judge learns from labels and their texts: give --judgments and "
+            "--catalogue"
+        )
+    if labels.scale.max_grade != rubric.max_grade:
+        raise UsageError(
+            f"rubric {rubric.tag} grades 0 to {rubric.max_grade}, the list is on scale "
+            f"{labels.scale.name}; take a rubric of that scale"
+        )
+    pairs = [
+        LabelledPair(row.query.shown, candidate.text, row.grade)
+        for row in labels.rows()
+        if row.provenance.source is not Source.JUDGE
+        and (candidate := candidate_of(row.doc_id)) is not None
+    ]
+    if not pairs and len(labels):
+        raise InputError(
+            "no labelled document is in the catalogue, so the baseline has nothing to learn from",
+            mend="give the catalogue of the index that was labelled",
+        )
+    return BaselineJudge.fit(pairs, rubric)
+
+
+def check_honesty(
+    *,
+    version: str | None,
+    model: str | None,
+    family: str | None,
+    system_models: Iterable[str] | None,
+    ranker_judges: Iterable[str],
+    overrides: Iterable[str],
+) -> tuple[str, ...]:
+    """Refuses a judge of the pipeline's own family, or one that made the ranking.
+
+    Args:
+        version: the judge's version.
+        model: its model.
+        family: its family; None when unknown.
+        system_models: the pipeline's models; None when undeclared, which is checked by R16.
+        ranker_judges: versions of judges inside the pipeline.
+        overrides: rules overridden by name: `family`, `circular`.
+
+    Returns:
+        The sentences that every report must show, one an override that was needed.
+
+    Raises:
+        HonestyError: exit code 5.
+    """
+    named = set(overrides)
+    said: list[str | None] = []
+    if system_models is not None:
+        said.append(
+            check_family_separation(
+                judge_model=model or version,
+                judge_family=family,
+                system_models=system_models,
+                override="family" in named,
+            )
+        )
+    if version is not None:
+        said.append(
+            check_circularity(
+                judge_version=version,
+                ranker_versions=ranker_judges,
+                override="circular" in named,
+            )
+        )
+    return tuple(sentence for sentence in said if sentence is not None)
+
+
+def certificate_for(project: Project, fingerprint: str) -> Certificate | None:
+    """The newest certificate of that judge in the project's folder, or None."""
+    place: Path = project.certificates
+    return find_certificate(place, fingerprint) if place.exists() else None
+
+
+def judges_in_use(
+    judgments: JudgmentList, project: Project, *, now: datetime, filled_by: Judge | None = None
+) -> tuple[JudgeUse, ...]:
+    """Every judge whose grades are in the list, with what is wrong with its certificate.
+
+    Args:
+        judgments: the list.
+        project: where certificates are, and the judge's declared family.
+        now: when the certificates must hold.
+        filled_by: the judge of a fill in this run, whose family is known.
+    """
+    rows: dict[tuple[str | None, str | None, str | None], int] = {}
+    counts = judgments.counts_by_origin()
+    for origin, n in zip(judgments.origins, counts, strict=True):
+        if origin.source is Source.JUDGE and n:
+            key = (origin.judge_version, origin.fingerprint, origin.model)
+            rows[key] = rows.get(key, 0) + n
+    return tuple(
+        JudgeUse(
+            version=version,
+            fingerprint=fingerprint,
+            model=model,
+            family=_family(project, version, fingerprint, model, filled_by),
+            rows=n,
+            problem=_problem(project, version, fingerprint, now),
+        )
+        for (version, fingerprint, model), n in rows.items()
+    )
+
+
+def _problem(
+    project: Project, version: str | None, fingerprint: str | None, now: datetime
+) -> str | None:
+    if fingerprint is None or version is None:
+        return "the list does not say which judge this was, so no certificate can be looked up"
+    found = certificate_for(project, fingerprint)
+    return certificate_problem(found, fingerprint=fingerprint, version=version, now=now)
+
+
+def _family(
+    project: Project,
+    version: str | None,
+    fingerprint: str | None,
+    model: str | None,
+    filled_by: Judge | None,
+) -> str | None:
+    if filled_by is not None and fingerprint == filled_by.fingerprint:
+        return filled_by.family
+    if version is not None and version.startswith("baseline-"):
+        return NO_FAMILY
+    return family_of(model) or project.judge_family

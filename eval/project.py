@@ -1,0 +1,214 @@
+"""A project's settings: `relgate.toml`. I/O.
+
+Flags override the file, the file overrides the defaults. Paths in the file are relative to it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from relgate.eval.files import read_text, write_text_atomic
+from relgate.eval.lists.types import SCALES, Scale, Source
+from relgate.eval.metrics.conventions import Conventions
+from relgate.eval.review.settings import ReviewSettings
+from relgate.rubrics.errors import InputError, UsageError
+
+__all__ = [
+    "CONFIG_NAME",
+    "Project",
+    "first_problem",
+    "read_project",
+    "scale_named",
+    "write_template",
+]
+
+CONFIG_NAME = "relgate.toml"
+
+_PATHS = ("judgments", "catalogue", "queries", "change", "certificates", "cache", "out")
+
+
+class Project(BaseModel):
+    """What a project says once, so that every command needs not be told.
+
+    Attributes:
+        judgments: the judgment list.
+        scale: its scale by name; never guessed.
+        judgments_source: who made the rows that do not say: human, rule or import.
+        catalogue: product texts.
+        queries: query texts, head marks, strata, traffic weights.
+        change: the change description.
+        certificates: folder of calibration certificates.
+        cache: folder of paid grades.
+        out: folder for reports.
+        k: depth.
+        floor: least grade that counts as relevant.
+        gain: exp2 or linear.
+        no_ideal: whether queries without an ideal are left apart or count as zero.
+        judge: how to name the judge.
+        judge_family: its family, where its name does not tell.
+        rubric: built-in tag or file.
+        batch_size: candidates a call.
+        concurrency: calls at once.
+        timeout_s: limit of one call.
+        system_models: every model in the pipeline; [] for none; leave out when unknown.
+        ranker_judges: versions of judges that rerank inside the pipeline.
+        policy: trust policy by name.
+        fill: which gaps a review fills.
+        fail_on: the mildest verdict that fails.
+        budgets: the reviewer's numbers, by the names of `ReviewSettings`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    judgments: Path | None = None
+    scale: str = "0-3"
+    judgments_source: Literal["human", "rule", "import"] | None = None
+    catalogue: Path | None = None
+    queries: Path | None = None
+    change: Path | None = None
+    certificates: Path = Path("certificates")
+    cache: Path = Path(".relgate/cache")
+    out: Path | None = None
+    k: int = 10
+    floor: int = 2
+    gain: Literal["exp2", "linear"] = "exp2"
+    no_ideal: Literal["apart", "zero"] = "apart"
+    judge: str | None = None
+    judge_family: str | None = None
+    rubric: str = "esci-v1"
+    batch_size: int = Field(default=10, ge=1, le=100)
+    concurrency: int = Field(default=8, ge=1, le=1024)
+    timeout_s: float = Field(default=60.0, gt=0, le=600)
+    system_models: tuple[str, ...] | None = None
+    ranker_judges: tuple[str, ...] = ()
+    policy: str = "default"
+    fill: Literal["top-k", "all"] = "top-k"
+    fail_on: Literal["needs-work", "block", "refuse"] = "needs-work"
+    budgets: dict[str, float] = Field(default_factory=dict[str, float])
+
+    def conventions(self) -> Conventions:
+        """Depth, floor, gain and what becomes of queries without an ideal."""
+        return Conventions(k=self.k, floor=self.floor, gain=self.gain, no_ideal=self.no_ideal)
+
+    def review_settings(self) -> ReviewSettings:
+        """The reviewer's numbers.
+
+        Raises:
+            UsageError: a budget that does not exist, or is no number.
+        """
+        known = set(ReviewSettings.__dataclass_fields__)
+        for name in self.budgets:
+            if name not in known:
+                near = get_close_matches(name, known, 1)
+                hint = f"; did you mean {near[0]!r}?" if near else ""
+                raise UsageError(f"there is no budget {name!r}{hint}")
+        values: dict[str, Any] = dict(self.budgets)
+        if "top_rank" in values:
+            values["top_rank"] = int(values["top_rank"])
+        return ReviewSettings(**values)
+
+    def list_scale(self) -> Scale:
+        """The list's scale."""
+        return scale_named(self.scale)
+
+    def source(self) -> Source | None:
+        """Who made the rows that do not say."""
+        return None if self.judgments_source is None else Source(self.judgments_source)
+
+
+def scale_named(name: str) -> Scale:
+    """A scale by name. Raises UsageError for an unknown one."""
+    if name not in SCALES:
+        raise UsageError(f"no scale {name!r}; one of: {', '.join(SCALES)}")
+    return SCALES[name]
+
+
+def read_project(path: Path | None, *, folder: Path = Path()) -> Project:
+    """The project's settings: of `path`, else of `relgate.toml` in `folder`, else defaults.
+
+    Raises:
+        InputError: no such file, not TOML, an unknown key, a value of the wrong kind.
+    """
+    if path is None:
+        path = folder / CONFIG_NAME
+        if not path.is_file():
+            return Project()
+    data = read_toml(path)
+    try:
+        project = Project.model_validate(data)
+    except ValidationError as error:
+        raise InputError(
+            first_problem(error, set(Project.model_fields)), path=path, mend="correct that key"
+        ) from None
+    base = path.parent
+    moved = {name: base / value for name in _PATHS if (value := getattr(project, name)) is not None}
+    return project.model_copy(update=moved)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A TOML file's values. Raises InputError with the line for what is not TOML."""
+    try:
+        return tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        line = getattr(error, "lineno", None)
+        raise InputError(f"not TOML: {error}", path=path, line=line, mend="mend it") from None
+
+
+def first_problem(error: ValidationError, known: set[str]) -> str:
+    """The first of pydantic's complaints in one line, with the nearest known key for a typo."""
+    problem = error.errors()[0]
+    name = ".".join(str(part) for part in problem["loc"])
+    if problem["type"] == "extra_forbidden":
+        near = get_close_matches(name, known, 1)
+        return f"unknown key {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+    return f"{name}: {problem['msg']} (it is {problem.get('input')!r:.60})"
+
+
+_TEMPLATE = """\
+# relgate: settings of this project. Flags override them. Paths are relative to this file.
+
+judgments = "judgments.csv"      # query, doc_id, rating; also TREC qrels, Quepid, _rank_eval
+scale = "0-3"                    # {scales}: never guessed from the values
+# judgments_source = "human"     # who made rows that do not say: human, rule, import
+catalogue = "catalogue.jsonl"    # product texts: what the judge sees (JSONL, CSV, Parquet)
+# queries = "queries.csv"        # query_id, query, head, critical, stratum, weight
+# change = "change.toml"         # what is under review: type, intent, description, head_queries
+
+k = 10
+floor = 2                        # least grade that counts as relevant
+gain = "exp2"                    # 2^grade - 1; or "linear"
+no_ideal = "apart"               # queries without a relevant judgment; or "zero", as trec_eval
+
+judge = "baseline"               # or openai:MODEL, gemini:MODEL, compatible:MODEL@URL,
+                                 # python:module:function
+# judge_family = "openai"        # where the judge's name does not tell
+# system_models = []             # every model that writes, rewrites or reranks; [] says: none
+certificates = "certificates"    # what `relgate calibrate` leaves, and a review looks up
+cache = ".relgate/cache"         # grades that were paid for
+
+fill = "top-k"                   # what a review with --judge fills: "top-k" or "all"
+fail_on = "needs-work"           # the mildest verdict that fails: needs-work, block, refuse
+
+[budgets]                        # the reviewer's numbers; these are the defaults
+{budgets}
+"""
+
+
+def write_template(path: Path) -> None:
+    """Writes a commented `relgate.toml`.
+
+    Raises:
+        UsageError: the file is there already.
+    """
+    if path.exists():
+        raise UsageError(f"{path} is there already; edit it, or remove it first")
+    defaults = ReviewSettings()
+    budgets = "\n".join(
+        f"# {name} = {getattr(defaults, name)}" for name in ReviewSettings.__dataclass_fields__
+    )
+    write_text_atomic(path, _TEMPLATE.format(scales=", ".join(SCALES), budgets=budgets))
