@@ -79,6 +79,8 @@ class Sink:
         self._builder = ListBuilder(options.scale, path=path)
         self._texts: dict[str, str] = {}
         self._origins: dict[tuple[Json, ...], Provenance] = {}
+        self._queries: dict[tuple[str | None, ...], Query] = {}  # one query has many rows
+        self._grades: dict[str, int | None] = {}
         self._unlabelled = 0
 
     def add(self, row: Mapping[str, Json], *, line: int | None = None) -> None:
@@ -139,6 +141,16 @@ class Sink:
         return text
 
     def _query(self, row: Mapping[str, Json], line: int | None) -> Query:
+        text, number = row.get("query"), row.get("query_id", "")
+        if not isinstance(number, str) or not (text is None or isinstance(text, str)):
+            return self._new_query(row, line)
+        key = (number, text) if "query_id" in row else (text,)
+        known = self._queries.get(key)
+        if known is None:
+            known = self._queries[key] = self._new_query(row, line)
+        return known
+
+    def _new_query(self, row: Mapping[str, Json], line: int | None) -> Query:
         text = row.get("query")
         words = None if text is None or text == "" else self._id(text, "the query", line)
         if "query_id" not in row:
@@ -157,9 +169,13 @@ class Sink:
         return query
 
     def _grade(self, value: Json, query: Query, doc_id: str, line: int | None) -> int | None:
+        if isinstance(value, str) and value in self._grades:
+            return self._grades[value]
         pair = f"query {query.shown!r}, document {doc_id!r}"
         grade = grade_of(value, self.options.scale, pair=pair, path=self.path, line=line)
         if grade is None or grade >= 0:
+            if isinstance(value, str):
+                self._grades[value] = grade
             return grade
         if self.options.negative_as_zero:
             self.notes.add("negative grade(s) taken as 0", f"{doc_id} {grade}", line=line)
@@ -172,15 +188,16 @@ class Sink:
         )
 
     def _provenance(self, row: Mapping[str, Json], line: int | None) -> Provenance:
-        key = tuple(row.get(name) for name in ("source", *_PROVENANCE))
-        if any(isinstance(value, (dict, list)) for value in key):
+        key = tuple(map(row.get, ("source", *_PROVENANCE)))
+        try:
+            known = self._origins.get(key)
+        except TypeError as error:  # a list or an object has no hash
             raise InputError(
                 "a column of provenance holds a list or an object",
                 path=self.path,
                 line=line,
                 mend="write text",
-            )
-        known = self._origins.get(key)
+            ) from error
         if known is None:
             known = self._origins[key] = self._new_provenance(row, line)
         return known
