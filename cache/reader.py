@@ -90,6 +90,8 @@ class Reader:
         """
         last = -(2**63)
         while page := self._page(last):
+            if page[-1][0] <= last:  # a damaged tree can lead in a circle
+                raise sqlite3.DatabaseError("its rows are out of order")
             last = page[-1][0]
             for _, key, value in page:
                 yield None if value is None else (key, value)

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import os
+import shutil
 import sqlite3
 import subprocess
 import sys
 import threading
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -12,6 +16,7 @@ import pytest
 import relgate.cache
 from relgate.cache import MemoryStore, open_store
 from relgate.cache.disk import DiskStore
+from relgate.cache.reader import Reader
 from relgate.rubrics.errors import CacheUnavailableError
 
 
@@ -108,6 +113,19 @@ def test_a_damaged_page_met_while_reading_is_a_miss_with_one_warning(folder, cap
     store.get_many(map(str, range(200)))
     assert len(caplog.records) == 1
     store.close()
+
+
+def test_looking_through_a_cut_file_that_was_not_checked_ends(filled):
+    """A damaged tree can lead in a circle; a check that runs out of time does not find it."""
+    size = (filled / "cache.db").stat().st_size
+    for share in range(20):
+        copy = filled / f"cut-{share}.db"
+        shutil.copy(filled / "cache.db", copy)
+        os.truncate(copy, size * share // 20)
+        with contextlib.suppress(sqlite3.Error):
+            reader = Reader(copy, frozen=True)
+            with contextlib.closing(reader):
+                assert sum(1 for _ in islice(reader.scan(), 1_000)) <= 12
 
 
 def test_a_failed_write_leaves_the_store_usable(folder, plant):
