@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from relgate.judge.baseline.price import PriceBound, first_amount
 from relgate.judge.baseline.text import fold, parse_document, parse_query, phrase
+from relgate.judge.prompt import candidate_summary
 
 UPPER = [
     ("running shoes under 50", 50.0),
@@ -135,6 +136,14 @@ def test_named_fields_are_read_from_the_production_line():
         "color": {phrase("red"): "red", phrase("dark blue"): "dark blue"},
     }
     assert phrase("fast")[0] in document.all - document.body
+
+
+def test_the_line_that_candidate_summary_writes_is_read_back():
+    product = {"title": "Walker", "brand": "Bora", "price": 1299.0, "colors": ["red", "dark blue"]}
+    document = parse_document(candidate_summary(product))
+    assert (document.title, document.price) == (phrase("walker"), 1299.0)
+    assert document.values["brand"] == {phrase("bora"): "bora"}
+    assert set(document.values["color"]) == {phrase("red"), phrase("dark blue")}
 
 
 @pytest.mark.parametrize("text", ["Blue shoe, size 42", "Note: blue shoe, size 42"])
