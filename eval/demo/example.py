@@ -25,10 +25,10 @@ from relgate.eval.files import read_text, write_text_atomic
 __all__ = ["Example", "write_example"]
 
 _RUN_DEPTH = 20
-_POOL_DEPTH = 10  # of the old results: what a rater was shown
+_POOL_DEPTH = 15  # of the old results: what raters were shown
 _KNOWN_GOOD = 4  # products that the team knew to be right, whatever the engine returned
-_DISTRACTORS = 5  # products from anywhere, mixed in so that raters stay awake
-_LOST_SHARE = 0.25  # of all that: never finished, or gone
+_DISTRACTORS = 4  # products from anywhere, mixed in so that raters stay awake
+_LOST_SHARE = 0.3  # of all that: never finished, or gone
 _LEAST = 3  # labels that every query keeps
 _RELEVANT = 2
 
