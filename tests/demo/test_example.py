@@ -8,6 +8,9 @@ from __future__ import annotations
 import csv
 import json
 import math
+import os
+import subprocess
+import sys
 import time
 import tomllib
 from collections import Counter
@@ -182,6 +185,24 @@ def test_the_same_seed_writes_the_same_bytes(tmp_path):
     first, second = (write_example(tmp_path / name) for name in ("a", "b"))
     for name in Example.__slots__:
         assert getattr(first, name).read_bytes() == getattr(second, name).read_bytes()
+
+
+def test_the_bytes_do_not_depend_on_the_hash_seed(tmp_path):
+    here = write_example(tmp_path / "here")
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from relgate.eval.demo.example import write_example\n"
+        "write_example(Path(sys.argv[1]))"
+    )
+    for seed in ("0", "4242"):
+        subprocess.run(  # noqa: S603 - our own interpreter and code
+            [sys.executable, "-c", code, str(tmp_path / seed)],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            check=True,
+        )
+        for name in Example.__slots__:
+            path = getattr(here, name)
+            assert (tmp_path / seed / path.name).read_bytes() == path.read_bytes()
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n"])
