@@ -16,6 +16,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from relgate.eval.agreement.calibration import Calibration
 from relgate.eval.agreement.policy import Level
+from relgate.eval.files import write_text_atomic
 from relgate.rubrics.errors import InputError, UsageError
 
 __all__ = [
@@ -177,14 +178,13 @@ def _iso(moment: datetime) -> str:
 
 
 def write_certificate(certificate: Certificate, path: str | Path) -> None:
-    """Writes it as JSON with sorted keys. Raises InputError when the path cannot be written."""
+    """Writes it whole or not at all, as JSON with sorted keys; folders are made.
+
+    Raises:
+        PlatformError: the place cannot be written.
+    """
     text = json.dumps(certificate.model_dump(mode="json"), indent=2, sort_keys=True)
-    try:
-        Path(path).write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(
-            f"cannot be written ({error.strerror})", path=path, mend="give another place"
-        ) from error
+    write_text_atomic(path, text + "\n")
 
 
 def read_certificate(path: str | Path) -> Certificate:

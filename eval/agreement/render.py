@@ -9,7 +9,7 @@ from relgate.eval.agreement.calibration import Calibration, ConstantJudge, Disag
 from relgate.eval.agreement.intervals import CONFIDENCE, Figure
 from relgate.eval.report.escape import markdown_text
 
-__all__ = ["calibration_json", "calibration_markdown"]
+__all__ = ["HEADLINE_FIGURES", "calibration_json", "calibration_markdown", "shown_figure"]
 
 _DIGITS = 6
 
@@ -39,6 +39,18 @@ _LABELS: Mapping[str, str] = {
 }
 _ON_SCALE = ("kappa_quadratic", "kappa_linear", "kappa", "accuracy", "ac1", "ac2_quadratic")
 _MEANS = ("mean_human", "mean_judge", "mean_shift")
+HEADLINE_FIGURES: Mapping[str, str] = {
+    "kappa": "kappa, unweighted",
+    "kappa_linear": "kappa, linear weights",
+    "kappa_quadratic": "kappa, quadratic weights",
+    "f1": "F1 at the floor",
+    "precision": "precision at the floor",
+    "recall": "recall at the floor",
+    "floor_kappa": "kappa at the floor",
+    "mean_shift": "leniency (judge less people, grades)",
+}
+"""The figures of a short view, in order, with what they are called."""
+
 _AT_FLOOR = tuple(name for name in _LABELS if name not in (*_ON_SCALE, *_MEANS))
 
 
@@ -90,6 +102,11 @@ def _measured(c: Calibration) -> Iterator[str]:
 
 def _bullets(lines: Iterable[str]) -> list[str]:
     return [f"- {line}" for line in lines]  # our own sentences: nothing from data is in them
+
+
+def shown_figure(figure: Figure) -> tuple[str, str]:
+    """A figure and its interval as people read them; `undefined` where it has none."""
+    return _number(figure.point), _interval(figure)
 
 
 def _figure_table(figures: Mapping[str, Figure], names: Iterable[str]) -> list[str]:

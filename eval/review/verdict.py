@@ -32,6 +32,15 @@ def _verdict(outcomes: Sequence[RuleOutcome]) -> Verdict:
     return max([*worst, *caps], default=Verdict.APPROVE)
 
 
+# What a headline says first: what broke, then what is doubtful. The rest follows in rule order.
+_FIRST = ("R12", "R6", "R5", "R7")
+
+_BRIEF = {
+    "R15": "the filled grades rest on a judge without a trusted certificate",
+    "R17": "the delta is inside the noise",
+}
+
+
 def _headline(verdict: Verdict, evidence: Evidence, outcomes: Sequence[RuleOutcome]) -> str:
     if verdict is Verdict.REFUSE:
         why = [
@@ -43,6 +52,7 @@ def _headline(verdict: Verdict, evidence: Evidence, outcomes: Sequence[RuleOutco
         return "no verdict can be given: " + "; ".join(why)
     mean = _mean_phrase(evidence)
     failed = [o for o in outcomes if o.state is RuleState.FAILED and o.rule != "R4"]
+    failed.sort(key=lambda o: _FIRST.index(o.rule) if o.rule in _FIRST else len(_FIRST))
     if failed:
         return f"{mean}, but " + "; ".join(_why(o, evidence) for o in failed)
     caps = [o for o in outcomes if o.cap is not None]
@@ -58,11 +68,13 @@ def _mean_phrase(evidence: Evidence) -> str:
 
 
 def _why(outcome: RuleOutcome, evidence: Evidence) -> str:
+    if outcome.rule in _BRIEF:
+        return _BRIEF[outcome.rule]
     if outcome.rule != "R6":
         return outcome.summary
-    ids = list(dict.fromkeys(i for f in outcome.findings for i in f.queries))
-    texts = {q.query.id: f'"{q.query.shown}" {q.delta:+.2f}' for q in evidence.queries}
-    shown = ", ".join(texts[i] for i in ids if i in texts)
-    if not ids:
+    named = {i for f in outcome.findings for i in f.queries}
+    hurt = [q for q in evidence.queries if q.query.id in named]
+    if not hurt:
         return outcome.findings[0].message
-    return f"{len(ids)} head {'query' if len(ids) == 1 else 'queries'} regressed ({shown})"
+    shown = ", ".join(f'"{q.query.shown}" {q.delta:+.2f}' for q in hurt)
+    return f"{len(hurt)} head {'query' if len(hurt) == 1 else 'queries'} regressed ({shown})"

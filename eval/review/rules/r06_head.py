@@ -56,7 +56,6 @@ def _drop(query: QueryEvidence, settings: ReviewSettings) -> Finding | None:
         f'head query "{query.query.shown}" dropped {query.before:.2f} to {query.after:.2f} '
         f"({query.delta:+.2f}); at most {settings.head_drop:.2f} is allowed",
         {"before": query.before, "after": query.after, "delta": query.delta},
-        advice=f'find out what pushed the good documents of "{query.query.shown}" down',
         queries=(query.query.id,),
     )
 

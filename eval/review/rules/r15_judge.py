@@ -27,7 +27,7 @@ def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
                 Verdict.NEEDS_WORK,
                 f"{j.rows} grades by judge {j.version or 'of unknown version'}: {j.problem}",
                 {"rows": j.rows, "version": j.version, "fingerprint": j.fingerprint},
-                advice="calibrate this judge on people's labels: relgate calibrate",
+                advice="calibrate this judge on people's labels (relgate calibrate --human ...)",
             )
             for j in faulty
         ),

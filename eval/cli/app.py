@@ -1,0 +1,105 @@
+"""The group of commands, and the one place where errors become exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module, metadata
+from typing import NoReturn
+
+import click
+
+from relgate.judge.redact import known_secrets, redact
+from relgate.rubrics.errors import RelgateError
+
+__all__ = ["COMMANDS", "cli", "run"]
+
+# Name -> what it does. The module is `relgate.eval.cli.cmd_<name>`, loaded only when called.
+COMMANDS: dict[str, str] = {
+    "init": "Write a commented relgate.toml.",
+    "demo": "Run the whole job on the bundled example shop.",
+    "review": "Review a change: before and after, judged, with a verdict.",
+    "score": "Score runs against a judgment list.",
+    "gaps": "List the documents that nobody rated.",
+    "fill": "Have a judge grade the gaps, and write a new list.",
+    "calibrate": "Measure how far a judge agrees with people.",
+    "judge": "Grade documents for one query.",
+    "rerank": "Reorder a run with a judge.",
+    "cache": "Look at the cache of paid grades.",
+    "rubric": "Look at what the grades mean.",
+}
+
+_INTERRUPTED = 130
+
+
+class _Lazy(click.Group):
+    """A group that imports a command when it is called; `--help` imports none."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"relgate.eval.cli.cmd_{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:  # noqa: FBT001
+    if value:
+        click.echo(f"relgate {metadata.version('relgate')}")
+        ctx.exit()
+
+
+@click.group(
+    cls=_Lazy,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 approve, 1 needs-work, 2 usage or bad input, 3 block, 4 refuse, "
+    "5 honesty rule, 6 environment or provider.",
+)
+@click.option(
+    "--version", is_flag=True, callback=_version, expose_value=False, is_eager=True,
+    help="Show the version.",
+)  # fmt: skip
+def cli() -> None:
+    """Judge search relevance, honestly: gaps filled by a calibrated judge, then a verdict."""
+
+
+def run() -> NoReturn:
+    """Runs the command line and exits with its code."""
+    try:
+        code = cli.main(standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        _say(error.format_message(), hint=_usage_hint(error))
+        sys.exit(2)
+    except RelgateError as error:
+        _say(str(error))
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        _say("interrupted; what was graded is kept in the cache: run the same command to go on")
+        sys.exit(_INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _usage_hint(error: click.ClickException) -> str | None:
+    context = getattr(error, "ctx", None)
+    return None if context is None else f"see: {context.command_path} --help"
+
+
+def _say(message: str, *, hint: str | None = None) -> None:
+    from relgate.eval.report.escape import terminal_text  # noqa: PLC0415 - only for errors
+
+    line = " ".join(redact(message, known_secrets(os.environ)).split())
+    click.echo(terminal_text(f"relgate: {line}"), err=True)
+    if hint is not None:
+        click.echo(terminal_text(f"relgate: {hint}"), err=True)

@@ -1,0 +1,134 @@
+"""`relgate fill`: a judge grades what nobody rated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from relgate.eval.cli.common import (
+    FILE,
+    Output,
+    config_option,
+    list_options,
+    now,
+    output_options,
+    progress,
+    settings,
+)
+
+__all__ = ["command"]
+
+_PROVIDER_TROUBLE = 6
+
+
+@click.command("fill")
+@click.option("--run", "runs", type=FILE, multiple=True, required=True, help="A run; repeatable.")
+@list_options
+@click.option("--catalogue", type=FILE, help="Product texts: what the judge sees.")
+@click.option("--queries", type=FILE, help="Query texts.")
+@click.option(
+    "--judge", help="baseline, openai:MODEL, gemini:MODEL, compatible:MODEL@URL, python:…"
+)
+@click.option("--judge-family", help="Its family, where its name does not tell.")
+@click.option("--system-model", "system_models", multiple=True, help="A model in the pipeline.")
+@click.option("--k", type=click.IntRange(1, 10_000), help="Depth; 10 by default.")
+@click.option("--all", "whole", is_flag=True, help="Fill whole runs, not only the top k.")
+@click.option("--certificates", type=FILE, help="Folder of calibration certificates.")
+@click.option("--cache", type=FILE, help="Folder of paid grades.")
+@click.option(
+    "--override", "overrides", multiple=True, type=click.Choice(["family", "circular"]),
+    help="Override an honesty rule by name.",
+)  # fmt: skip
+@click.option("--out", type=FILE, required=True, help="The new list: .jsonl, .csv or .qrels.")
+@config_option
+@output_options
+def command(runs: tuple[Path, ...], out: Path, *, whole: bool, **flags: Any) -> int:  # noqa: ANN401
+    """Have a judge grade the gaps, and write a new list; people outrank judges."""
+    from relgate.eval.cli import load  # noqa: PLC0415 - numpy
+    from relgate.eval.judges import check_honesty, open_judge  # noqa: PLC0415
+    from relgate.eval.lists.write import write_list  # noqa: PLC0415
+    from relgate.eval.workflow import align_inputs, fill_runs  # noqa: PLC0415
+
+    output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
+    names = (
+        "judgments", "scale", "judgments_source", "catalogue", "queries", "judge",
+        "judge_family", "k", "certificates", "cache",
+    )  # fmt: skip
+    given = {name: flags[name] for name in names}
+    given |= {"system_models": flags["system_models"] or None, "fill": "all" if whole else None}
+    project = settings(flags["config"], given)
+    if project.judge is None:
+        raise click.UsageError("no judge: give --judge, or set judge in relgate.toml")
+    _not_an_input(out, [project.judgments, project.catalogue, *runs])
+    found = load.load_list(project, output, flags["list_format"])
+    read = [load.load_run(path, path.name, output) for path in runs]
+    catalogue = load.load_catalogue(project, output)
+    aligned = align_inputs(found.judgments, read, project, table=load.load_queries(project))
+    opened = open_judge(
+        project.judge,
+        project,
+        labels=found.judgments,
+        candidate_of=catalogue.candidate,
+        on_error=output.remark,
+    )
+    said = check_honesty(
+        version=opened.judge.version,
+        model=opened.judge.model,
+        family=opened.judge.family,
+        system_models=project.system_models,
+        ranker_judges=project.ranker_judges,
+        overrides=flags["overrides"],
+    )
+    for line in (*said, *opened.notes, *aligned.warnings):
+        output.remark(line)
+    done = fill_runs(
+        aligned, opened, catalogue, project, moment=now(), on_progress=progress(output, "graded")
+    )
+    for note in write_list(out, done.judgments, format=list_format(out)):
+        output.remark(note)
+    return _report(output, done, out)
+
+
+def list_format(out: Path) -> Any:  # noqa: ANN401 - a Literal of write_list
+    """What to write, by the file's ending."""
+    formats = {".jsonl": "jsonl", ".csv": "csv", ".qrels": "trec", ".txt": "trec"}
+    if out.suffix not in formats:
+        raise click.UsageError(f"--out {out.name}: end it in {', '.join(formats)}")
+    return formats[out.suffix]
+
+
+def _not_an_input(out: Path, inputs: list[Path | None]) -> None:
+    list_format(out)
+    if any(path is not None and path.exists() and out.exists() and out.samefile(path)
+           for path in inputs):  # fmt: skip
+        raise click.UsageError(f"--out {out} is one of the inputs; an input is never overwritten")
+
+
+def _report(output: Output, done: Any, out: Path) -> int:  # noqa: ANN401 - FilledList
+    facts, filled = done.facts, done.filled
+    cached = f", {facts.cached:,} from the cache" if facts.cached else ""
+    calls = "" if facts.calls is None else f", {facts.calls:,} calls"
+    output.line(f"{facts.graded:,} of {facts.asked:,} unrated documents graded{cached}{calls}")
+    if facts.no_text:
+        output.line(f"{facts.no_text:,} have no text in the catalogue and were not asked")
+    if filled.errors:
+        kinds = ", ".join(f"{kind} {n}" for kind, n in sorted(filled.errors.items()))
+        output.line(f"{sum(filled.errors.values()):,} got no grade ({kinds}): still unrated")
+        output.line(f"the first failure: {filled.first_error}")
+    output.line(f"wrote {len(done.judgments):,} judgments to {out}")
+    output.document(
+        {
+            "out": str(out),
+            "judgments": len(done.judgments),
+            "asked": facts.asked,
+            "graded": facts.graded,
+            "cached": facts.cached,
+            "calls": facts.calls,
+            "errors": dict(filled.errors),
+            "error_rate": filled.error_rate,
+            "no_text": facts.no_text,
+        }
+    )
+    return _PROVIDER_TROUBLE if facts.asked and not facts.graded else 0

@@ -1,0 +1,135 @@
+"""`relgate rerank`: the judge as a second-stage ranker."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from relgate.eval.cli.common import (
+    FILE,
+    Output,
+    config_option,
+    list_options,
+    output_options,
+    settings,
+)
+
+if TYPE_CHECKING:
+    from relgate.eval.catalogue import Catalogue
+    from relgate.eval.judges import OpenedJudge
+    from relgate.eval.runs.types import Run
+
+__all__ = ["command"]
+
+
+@click.command("rerank")
+@click.option("--run", "run_path", type=FILE, required=True, help="The first stage's run.")
+@click.option("--catalogue", type=FILE, help="Product texts: what the judge sees.")
+@click.option("--queries", type=FILE, help="Query texts.")
+@click.option(
+    "--judge", help="baseline, openai:MODEL, gemini:MODEL, compatible:MODEL@URL, python:…"
+)
+@click.option("--judge-family", help="Its family, where its name does not tell.")
+@click.option("--pool", type=click.IntRange(1, 1000), default=50, help="Hits judged; 50.")
+@click.option("--deadline", type=click.FloatRange(0.1, 600), default=60.0,
+              help="Seconds a query; after them the first stage's order stays. 60.")  # fmt: skip
+@click.option("--cache", type=FILE, help="Folder of paid grades.")
+@click.option("--out", type=FILE, required=True, help="The new run: .jsonl, .run or .trec.")
+@list_options
+@config_option
+@output_options
+def command(run_path: Path, out: Path, pool: int, deadline: float, **flags: Any) -> None:  # noqa: ANN401
+    """Reorder a run by blending its ranks with a judge's grades.
+
+    Do not evaluate the result with the same judge: that is circular, and is refused.
+    """
+    from relgate.eval.cli import load  # noqa: PLC0415 - numpy
+    from relgate.eval.judges import open_judge  # noqa: PLC0415
+    from relgate.eval.runs.write import write_run  # noqa: PLC0415
+
+    output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
+    names = ("judgments", "scale", "judgments_source", "catalogue", "queries", "judge",
+             "judge_family", "cache")  # fmt: skip
+    project = settings(flags["config"], {name: flags[name] for name in names})
+    if project.judge is None:
+        raise click.UsageError("no judge: give --judge, or set judge in relgate.toml")
+    run = load.load_run(run_path, run_path.name, output)
+    table = load.load_queries(project)
+    catalogue = load.load_catalogue(project, output)
+    labels = (
+        load.load_list(project, output, flags["list_format"]).judgments
+        if project.judge == "baseline"
+        else None
+    )
+    opened = open_judge(
+        project.judge,
+        project,
+        labels=labels,
+        candidate_of=catalogue.candidate,
+        on_error=output.remark,
+    )
+    texts = {row.id: row.text for row in (table.rows if table else ()) if row.text}
+    new = asyncio.run(_rerank(run, texts, opened, catalogue, pool, deadline, output))
+    for note in write_run(out, new):
+        output.remark(note)
+    moved = sum(a != b for a, b in zip(run.docs, new.docs, strict=True))
+    output.line(
+        f"{moved:,} of {len(run.queries):,} queries reordered by {opened.judge.version}; "
+        f"wrote {out}. Name that judge in ranker_judges when this run is reviewed."
+    )
+    output.document(
+        {
+            "out": str(out),
+            "queries": len(run.queries),
+            "reordered": moved,
+            "judge_version": opened.judge.version,
+        }
+    )
+
+
+async def _rerank(  # noqa: PLR0917 - one caller, above
+    run: Run,
+    texts: dict[str, str],
+    opened: OpenedJudge,
+    catalogue: Catalogue,
+    pool: int,
+    deadline: float,
+    output: Output,
+) -> Run:
+    from relgate.judge.rerank import llm_rerank  # noqa: PLC0415
+    from relgate.judge.types import Candidate  # noqa: PLC0415
+
+    docs: list[tuple[str, ...] | None] = []
+    for query, ranked in zip(run.queries, run.docs, strict=True):
+        if ranked is None:
+            docs.append(None)
+            continue
+        known = [catalogue.candidate(doc) or Candidate(doc, "") for doc in ranked]
+        hits = await llm_rerank(
+            opened.judge,
+            texts.get(query.id, query.shown),
+            _with_text(known),
+            max_grade=opened.rubric.max_grade,
+            pool=pool,
+            deadline_s=deadline,
+            on_error=output.remark,
+        )
+        docs.append(_back_in(ranked, known, [hit.id for hit in hits]))
+    return replace(run, name=f"{run.name} reranked", docs=tuple(docs), given=None)
+
+
+def _with_text(candidates: Sequence[Any]) -> list[Any]:
+    return [c for c in candidates if c.text]
+
+
+def _back_in(
+    ranked: tuple[str, ...], known: Sequence[Any], order: Sequence[str]
+) -> tuple[str, ...]:
+    """The new order, with documents that have no text kept in their slots."""
+    new = iter(order)
+    return tuple(next(new) if c.text else doc for doc, c in zip(ranked, known, strict=True))

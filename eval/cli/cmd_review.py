@@ -1,0 +1,161 @@
+"""`relgate review`: the main job."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from relgate.eval.cli.common import (
+    FILE,
+    OUT_DIR,
+    Output,
+    config_option,
+    list_options,
+    metric_options,
+    now,
+    output_options,
+    progress,
+    settings,
+)
+
+__all__ = ["command"]
+
+# Where the CI systems keep the commit, read here at the rim.
+_SHA_VARIABLES = ("GITHUB_SHA", "CI_COMMIT_SHA", "BUILDKITE_COMMIT", "CIRCLE_SHA1", "GIT_COMMIT")
+
+_MILDER = {"needs-work": 0, "block": 1, "refuse": 2}
+
+
+@click.command("review", context_settings={"show_default": False})
+@click.option("--before", type=FILE, required=True, help="Results before the change.")
+@click.option("--after", type=FILE, required=True, help="Results after the change.")
+@list_options
+@click.option("--catalogue", type=FILE, help="Product texts: what a judge sees.")
+@click.option("--queries", type=FILE, help="Query texts, head marks, weights.")
+@click.option("--change", type=FILE, help="Change description, TOML.")
+@click.option("--type", "types", multiple=True, help="Type of change; may be repeated.")
+@click.option("--intent", type=click.Choice(["improve", "neutral"]), help="What was wanted.")
+@click.option("--description", help="The change in a few words.")
+@click.option("--sha", help="The commit; read from the CI environment by default.")
+@click.option("--head-query", "head_queries", multiple=True, help="A head query; repeatable.")
+@click.option("--system-model", "system_models", multiple=True, help="A model in the pipeline.")
+@metric_options
+@click.option("--judge", help="Fill the gaps with this judge (with --fill).")
+@click.option("--judge-family", help="Its family, where its name does not tell.")
+@click.option(
+    "--fill",
+    flag_value="top-k",
+    is_flag=False,
+    type=click.Choice(["top-k", "all"]),
+    help="Fill the gaps: within k (the default), or whole runs.",
+)
+@click.option("--certificates", type=FILE, help="Folder of calibration certificates.")
+@click.option("--cache", type=FILE, help="Folder of paid grades.")
+@click.option(
+    "--override",
+    "overrides",
+    multiple=True,
+    type=click.Choice(["family", "circular"]),
+    help="Override an honesty rule by name; every report says so.",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(list(_MILDER)),
+    help="The mildest verdict that fails; milder ones exit 0.",
+)
+@click.option("--seed", type=int, default=0, help="Seed of the resampling.")
+@click.option("--out", type=OUT_DIR, help="Folder for review.json, review.md and judgments.jsonl.")
+@config_option
+@output_options
+def command(**flags: Any) -> int:  # noqa: ANN401 - click hands over strings, paths and flags
+    """Review a change: both sides scored, gaps filled by a judge, a verdict with its reasons."""
+    output = Output(
+        as_json=flags.pop("as_json"), quiet=flags.pop("quiet"), no_color=flags.pop("no_color")
+    )
+    return _review(output, flags)
+
+
+def _review(output: Output, flags: Mapping[str, Any]) -> int:
+    from relgate.eval.cli import load  # noqa: PLC0415 - numpy
+    from relgate.eval.cli.show import show_review, write_review  # noqa: PLC0415
+    from relgate.eval.judges import open_judge  # noqa: PLC0415
+    from relgate.eval.report.document import review_document  # noqa: PLC0415
+    from relgate.eval.workflow import ReviewRequest, review_runs  # noqa: PLC0415
+
+    project = settings(
+        flags["config"],
+        {
+            name: flags[name]
+            for name in (
+                "judgments", "scale", "judgments_source", "catalogue", "queries", "change", "k",
+                "floor", "gain", "no_ideal", "judge", "judge_family", "fill", "certificates",
+                "cache", "fail_on", "out",
+            )
+        } | {"system_models": flags["system_models"] or None},
+    )  # fmt: skip
+    before = load.load_run(flags["before"], "before", output)
+    after = load.load_run(flags["after"], "after", output)
+    found = load.load_list(project, output, flags["list_format"]) if project.judgments else None
+    change, warnings = _change(project.change, flags)
+    catalogue = opened = None
+    if flags["fill"] is not None or flags["judge"] is not None:
+        if project.judge is None:
+            raise click.UsageError("--fill needs a judge: --judge, or judge in relgate.toml")
+        catalogue = load.load_catalogue(project, output)
+        opened = open_judge(
+            project.judge,
+            project,
+            labels=found.judgments if found else None,
+            candidate_of=catalogue.candidate,
+            on_error=output.remark,
+        )
+    request = ReviewRequest(
+        project=project,
+        moment=now(),
+        change=change,
+        opened=opened,
+        catalogue=catalogue,
+        overrides=tuple(flags["overrides"]),
+        warnings=(*warnings, *(found.notes if found else ())),
+        seed=flags["seed"],
+    )
+    done = review_runs(
+        found.judgments if found else None,
+        before,
+        after,
+        request,
+        table=load.load_queries(project),
+        on_progress=progress(output, "graded"),
+    )
+    show_review(output, done.review)
+    output.document(review_document(done.review))
+    if project.out is not None:
+        write_review(output, project.out, done, filled=opened is not None)
+    milder = done.review.verdict <= _MILDER[project.fail_on]
+    return 0 if milder else done.review.verdict.exit_code
+
+
+def _change(path: Path | None, flags: Mapping[str, Any]) -> tuple[Any, tuple[str, ...]]:
+    """The change description with the flags on top, and what the reader has to say."""
+    from relgate.eval.change_file import change_types, read_change  # noqa: PLC0415
+    from relgate.eval.review.change import ChangeDescription  # noqa: PLC0415
+
+    read = None if path is None else read_change(path)
+    sha = flags["sha"] or next((v for n in _SHA_VARIABLES if (v := os.environ.get(n))), None)
+    given = {
+        "types": change_types(flags["types"]) or None,
+        "intent": flags["intent"],
+        "description": flags["description"],
+        "sha": sha if read is None or read.change.sha is None or flags["sha"] else None,
+        "head_queries": flags["head_queries"] or None,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    if read is None and not given:
+        return None, ()
+    base = ChangeDescription() if read is None else read.change
+    return replace(base, **given), () if read is None else read.warnings

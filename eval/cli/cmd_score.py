@@ -1,0 +1,118 @@
+"""`relgate score`: metrics of runs against a list."""
+
+from __future__ import annotations
+
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import click
+
+from relgate.eval.cli.common import (
+    FILE,
+    Output,
+    config_option,
+    list_options,
+    metric_options,
+    output_options,
+    settings,
+)
+
+__all__ = ["command"]
+
+
+@click.command("score")
+@click.option("--run", "runs", type=FILE, multiple=True, required=True, help="A run; repeatable.")
+@list_options
+@click.option("--queries", type=FILE, help="Query texts and traffic weights.")
+@metric_options
+@config_option
+@output_options
+def command(runs: tuple[Path, ...], **flags: Any) -> None:  # noqa: ANN401 - click
+    """Score runs against a judgment list; every figure names its convention."""
+    from relgate.eval.cli import load  # noqa: PLC0415 - numpy
+    from relgate.eval.metrics.crosscheck import crosscheck  # noqa: PLC0415
+    from relgate.eval.metrics.score import score_runs  # noqa: PLC0415
+    from relgate.eval.workflow import align_inputs  # noqa: PLC0415
+
+    output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
+    names = ("judgments", "scale", "judgments_source", "queries", "k", "floor", "gain", "no_ideal")
+    project = settings(flags["config"], {name: flags[name] for name in names})
+    found = load.load_list(project, output, flags["list_format"])
+    read = [load.load_run(path, path.name, output) for path in runs]
+    aligned = align_inputs(found.judgments, read, project, table=load.load_queries(project))
+    scores = score_runs(aligned.judgments, aligned.runs, aligned.axis, project.conventions())
+    for warning in aligned.warnings:
+        output.remark(warning)
+    metrics = list(scores[0].values)
+    output.table(
+        "",
+        ["Metric", *(s.name for s in scores), "Queries"],
+        [
+            [
+                project.conventions().name(metric),
+                *(f"{s.mean(metric).value:.4f}" for s in scores),
+                "/".join(dict.fromkeys(str(s.mean(metric).n) for s in scores)),
+            ]
+            for metric in metrics
+        ],
+    )
+    for number, (run, side) in enumerate(zip(aligned.runs, scores, strict=True)):
+        _remarks(output, side)
+        if run.given is not None:
+            checked = crosscheck(aligned.judgments, run, aligned.axis, number, side)
+            for mismatch in checked.mismatches:
+                what = "aggregate" if mismatch.query is None else mismatch.query.shown
+                output.remark(
+                    f"{run.name}: {what} is {mismatch.given:.4f} in the file, "
+                    f"{mismatch.ours:.4f} here: {mismatch.explanation}"
+                )
+    output.document(
+        {
+            "conventions": project.conventions().asdict(),
+            "runs": [_document(side, project.conventions()) for side in scores],
+        }
+    )
+
+
+def _remarks(output: Output, side: Any) -> None:  # noqa: ANN401 - RunScores, lazily imported
+    missing = int((side.missing & side.judged).sum())
+    if missing:
+        output.remark(f"{side.name}: {missing} judged queries are missing and count as 0")
+    if side.failed.any():
+        output.remark(f"{side.name}: {int(side.failed.sum())} queries failed and count as 0")
+    if side.unlisted.any():
+        output.remark(
+            f"{side.name}: {int(side.unlisted.sum())} queries come without documents: no score"
+        )
+    apart = int((side.judged & ~side.scored).sum())
+    if apart:
+        output.remark(f"{side.name}: {apart} queries without a relevant judgment are left apart")
+    if side.repeats.any():
+        output.remark(f"{side.name}: {int(side.repeats.sum())} repeated documents count once")
+
+
+def _document(side: Any, conventions: Any) -> dict[str, Any]:  # noqa: ANN401 - likewise
+    means = {metric: side.mean(metric) for metric in side.values}
+    return {
+        "name": side.name,
+        "means": {
+            metric.value: {"name": m.name, "value": _number(m.value), "n": m.n}
+            for metric, m in means.items()
+        },
+        "queries": [
+            {
+                "id": query.id,
+                "text": query.shown,
+                "returned": int(side.returned[i]),
+                "unrated": int(side.unrated[i]),
+                **{m.value: _number(float(values[i])) for m, values in side.values.items()},
+            }
+            for i, query in enumerate(side.queries)
+        ],
+        "k": conventions.k,
+    }
+
+
+def _number(value: float) -> float | None:
+    return round(value, 6) if isfinite(value) else None

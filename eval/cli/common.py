@@ -1,0 +1,211 @@
+"""What the commands share: options, output, progress, loading of inputs. I/O."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from relgate.eval.report.escape import terminal_text
+from relgate.judge.redact import known_secrets, redact
+
+__all__ = [
+    "FILE",
+    "OUT_DIR",
+    "Output",
+    "config_option",
+    "list_options",
+    "metric_options",
+    "now",
+    "output_options",
+    "progress",
+    "settings",
+]
+
+FILE = click.Path(path_type=Path)
+OUT_DIR = click.Path(path_type=Path, file_okay=False)
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_PROGRESS_EVERY_S = 5.0
+_REDRAW_S = 0.2
+_PLAIN_WIDTH = 110
+
+
+def _stack(*options: Callable[[F], F]) -> Callable[[F], F]:
+    def apply(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return apply
+
+
+def config_option(function: F) -> F:
+    """`--config`."""
+    return click.option("--config", type=FILE, help="Settings file; relgate.toml by default.")(
+        function
+    )
+
+
+def output_options(function: F) -> F:
+    """`--json`, `--quiet`, `--no-color`."""
+    return _stack(
+        click.option("--json", "as_json", is_flag=True, help="Print JSON for machines."),
+        click.option("--quiet", is_flag=True, help="Print nothing but the result."),
+        click.option("--no-color", is_flag=True, help="No colours on a terminal."),
+    )(function)
+
+
+def list_options(function: F) -> F:
+    """`--judgments` and what a list leaves open."""
+    return _stack(
+        click.option("--judgments", type=FILE, help="The judgment list."),
+        click.option("--scale", help="Its scale by name: 0-3, esci, 0-4, 0-1."),
+        click.option(
+            "--judgments-source",
+            type=click.Choice(["human", "rule", "import"]),
+            help="Who made rows that do not say.",
+        ),
+        click.option("--format", "list_format", help="What to take the list for."),
+    )(function)
+
+
+def metric_options(function: F) -> F:
+    """`--k`, `--floor`, `--gain`, `--no-ideal`."""
+    return _stack(
+        click.option("--k", type=click.IntRange(1, 10_000), help="Depth; 10 by default."),
+        click.option("--floor", type=click.IntRange(1, 100), help="Least relevant grade; 2."),
+        click.option("--gain", type=click.Choice(["exp2", "linear"]), help="exp2 is 2^grade - 1."),
+        click.option(
+            "--no-ideal",
+            type=click.Choice(["apart", "zero"]),
+            help="Queries without a relevant judgment: apart, or 0 as in trec_eval.",
+        ),
+    )(function)
+
+
+def settings(config: Path | None, flags: Mapping[str, Any]) -> Any:  # noqa: ANN401 - pydantic, lazily
+    """The project's settings with the flags on top; a flag left out (None) overrides nothing."""
+    from relgate.eval.project import read_project  # noqa: PLC0415 - pydantic
+
+    project = read_project(config)
+    given = {name: value for name, value in flags.items() if value is not None}
+    return project.model_validate({**project.model_dump(), **given})
+
+
+def now() -> datetime:
+    """The current time, read at the rim."""
+    return datetime.now(UTC)
+
+
+class Output:
+    """Where a command prints: results to stdout, remarks to stderr.
+
+    Args:
+        as_json: print the result's JSON and nothing else on stdout.
+        quiet: no remarks.
+        no_color: no colours.
+    """
+
+    def __init__(
+        self, *, as_json: bool = False, quiet: bool = False, no_color: bool = False
+    ) -> None:
+        self.as_json = as_json
+        self.quiet = quiet
+        self.no_color = no_color or "NO_COLOR" in os.environ
+        self._secrets = known_secrets(os.environ)
+        logging.basicConfig(format="relgate: %(message)s", level=logging.WARNING, force=True)
+        logging.getLogger().handlers[0].addFilter(self._clean_record)
+
+    def _clean_record(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = self.clean(record.getMessage()), None
+        return not self.quiet
+
+    def clean(self, text: str) -> str:
+        """`text` with keys masked and controls shown as escapes."""
+        return terminal_text(redact(text, self._secrets))
+
+    def line(self, text: str = "") -> None:
+        """One line of the result; nothing under `--json`."""
+        if not self.as_json:
+            click.echo(self.clean(text))
+
+    def remark(self, text: str) -> None:
+        """One line beside the result."""
+        if not self.quiet:
+            click.echo(self.clean(f"relgate: {text}"), err=True)
+
+    def document(self, value: Mapping[str, Any]) -> None:
+        """The result for machines, under `--json`."""
+        if self.as_json:
+            text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
+            click.echo(redact(text, self._secrets))
+
+    def file(self, path: Path, text: str) -> None:
+        """Writes a report, keys masked."""
+        from relgate.eval.files import write_text_atomic  # noqa: PLC0415 - only when written
+
+        write_text_atomic(path, redact(text, self._secrets))
+
+    def table(
+        self,
+        title: str,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        *,
+        text_columns: Sequence[int] = (0,),
+    ) -> None:
+        """A table; columns of text stand left, those of numbers right."""
+        if self.as_json:
+            return
+        from rich import box  # noqa: PLC0415 - only when something is drawn
+        from rich.console import Console  # noqa: PLC0415
+        from rich.table import Table  # noqa: PLC0415
+        from rich.text import Text  # noqa: PLC0415
+
+        table = Table(
+            title=title or None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False
+        )
+        for i, name in enumerate(columns):
+            table.add_column(
+                name, justify="left" if i in text_columns else "right", overflow="fold"
+            )
+        for row in rows:
+            table.add_row(*(Text(self.clean(cell)) for cell in row))
+        width = None if sys.stdout.isatty() else _PLAIN_WIDTH
+        Console(no_color=self.no_color, width=width, highlight=False).print(table)
+
+
+def progress(output: Output, verb: str) -> Callable[[int, int], None]:
+    """A callback for long work: a line every few seconds with count, rate and time left.
+
+    On a terminal the line is rewritten in place; elsewhere each is a line of its own.
+    """
+    begin = time.monotonic()
+    last = begin
+    live = sys.stderr.isatty()
+
+    def report(done: int, total: int) -> None:
+        nonlocal last
+        moment = time.monotonic()
+        finished = done >= total
+        due = moment - last >= (_REDRAW_S if live else _PROGRESS_EVERY_S)
+        closing = finished and live and moment - begin > 1
+        if output.quiet or not total or not (due or closing):
+            return
+        last = moment
+        rate = done / max(moment - begin, 1e-9)
+        left = (total - done) / rate if rate else 0.0
+        text = f"relgate: {verb} {done:,} of {total:,} ({rate:,.0f}/s, {left:,.0f} s left)"
+        click.echo(f"\r{text:<70}" if live else text, err=True, nl=not live or finished)
+
+    return report
