@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from relgate.eval.review.actions import recommended_actions
 from relgate.eval.review.rules import RULES
 from relgate.eval.review.settings import ReviewSettings
-from relgate.eval.review.types import Evidence, Review, RuleOutcome, RuleState, Verdict
+from relgate.eval.review.types import (
+    TOLERANCE,
+    Evidence,
+    Review,
+    RuleOutcome,
+    RuleState,
+    Verdict,
+)
 
 __all__ = ["review"]
 
@@ -19,7 +26,7 @@ def review(evidence: Evidence, settings: ReviewSettings | None = None) -> Review
     verdict = _verdict(outcomes)
     return Review(
         verdict=verdict,
-        headline=_headline(verdict, evidence, outcomes),
+        headline=_headline(verdict, evidence, outcomes, settings),
         outcomes=outcomes,
         actions=recommended_actions(verdict, evidence, outcomes),
         evidence=evidence,
@@ -41,7 +48,12 @@ _BRIEF = {
 }
 
 
-def _headline(verdict: Verdict, evidence: Evidence, outcomes: Sequence[RuleOutcome]) -> str:
+def _headline(
+    verdict: Verdict,
+    evidence: Evidence,
+    outcomes: Sequence[RuleOutcome],
+    settings: ReviewSettings,
+) -> str:
     if verdict is Verdict.REFUSE:
         why = [
             f"{f.rule}: {f.message}"
@@ -50,7 +62,7 @@ def _headline(verdict: Verdict, evidence: Evidence, outcomes: Sequence[RuleOutco
             if f.severity is Verdict.REFUSE
         ]
         return "no verdict can be given: " + "; ".join(why)
-    mean = _mean_phrase(evidence)
+    mean = _mean_phrase(evidence, settings)
     failed = [o for o in outcomes if o.state is RuleState.FAILED and o.rule != "R4"]
     failed.sort(key=lambda o: _FIRST.index(o.rule) if o.rule in _FIRST else len(_FIRST))
     if failed:
@@ -61,10 +73,14 @@ def _headline(verdict: Verdict, evidence: Evidence, outcomes: Sequence[RuleOutco
     return f"{mean}; every rule that could run passed" if verdict is Verdict.APPROVE else mean
 
 
-def _mean_phrase(evidence: Evidence) -> str:
+def _mean_phrase(evidence: Evidence, settings: ReviewSettings) -> str:
+    """The mean in R4's own words: improved, flat, dropped."""
     main = evidence.main
-    word = "improved" if main.delta > 0 else "dropped" if main.delta < 0 else "unchanged"
-    return f"aggregate {word} {main.delta:+.4f} ({main.before:.4f} to {main.after:.4f})"
+    if main.delta >= settings.min_improvement - TOLERANCE:
+        word = "improved"
+    else:
+        word = "flat" if main.delta >= -settings.max_mean_drop - TOLERANCE else "dropped"
+    return f"aggregate {word}, {main.delta:+.4f} ({main.before:.4f} to {main.after:.4f})"
 
 
 def _why(outcome: RuleOutcome, evidence: Evidence) -> str:
