@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PY := .venv/bin/python
 FOLDERS := judge eval cache rubrics
 
-.PHONY: demo test check format types bench soak clean
+.PHONY: demo test check format types docs bench soak clean
 
 .venv/ready: pyproject.toml requirements/dev.txt tools/setup.sh
 	bash tools/setup.sh
@@ -32,6 +32,9 @@ check: types ## format, lint, types, layers
 format: .venv/ready
 	$(PY) -m ruff format .
 	$(PY) -m ruff check --fix .
+
+docs: .venv/ready ## pages made from code
+	$(PY) -m relgate.eval.report.rule_table > docs/rules.md
 
 bench: .venv/ready ## ratios against a peer in the same run
 	$(PY) bench/run.py

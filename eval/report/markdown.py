@@ -20,6 +20,7 @@ from relgate.eval.review.types import (
 __all__ = ["review_markdown"]
 
 _BOLD_DELTA = 0.005
+_WEIGHTED = ("ndcg", "mrr", "precision")  # the gates' metrics; the rest is in review.json
 
 _STATES = {
     RuleState.PASSED: "✓ passed",
@@ -72,7 +73,9 @@ def _aggregate_table(evidence: Evidence) -> Iterator[str]:
     yield "|---|---:|---:|---:|"
     for aggregate in evidence.aggregates:
         yield _row(aggregate.name, aggregate.before, aggregate.after, aggregate.delta)
-        if aggregate.weighted_before is not None and aggregate.weighted_after is not None:
+        if aggregate.weighted_before is None or aggregate.weighted_after is None:
+            continue
+        if aggregate.key in _WEIGHTED:
             delta = aggregate.weighted_after - aggregate.weighted_before
             name = f"{aggregate.name}, traffic-weighted"
             yield _row(name, aggregate.weighted_before, aggregate.weighted_after, delta)

@@ -19,8 +19,9 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
     line = f"{main.name} {main.before:.4f} to {main.after:.4f} ({main.delta:+.4f})"
     if main.delta >= settings.min_improvement - TOLERANCE:
         return passed("R4", f"{line}: improvement")
+    intent = None if evidence.change is None else evidence.change.intent
     if main.delta >= -settings.max_mean_drop - TOLERANCE:
-        if evidence.change is not None and evidence.change.intent == "neutral":
+        if intent == "neutral":
             return passed("R4", f"{line}: flat, as a neutral change should be")
         return failed(
             "R4",
@@ -31,7 +32,9 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
                 f"aggregate flat: {line}; an improvement is "
                 f"{settings.min_improvement:+.2f} or more",
                 figures,
-                advice='if no relevance change is wanted, say intent = "neutral"',
+                advice=(
+                    None if intent else 'if no relevance change is wanted, say intent = "neutral"'
+                ),
             ),
         )
     return failed(

@@ -1,0 +1,141 @@
+"""Ratios of relgate against a peer in the same run, CPU seconds; nothing here can fail a build.
+
+Each figure is the median of three interleaved rounds. `make bench` prints them.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+
+import diskcache
+import numpy as np
+from sklearn.metrics import cohen_kappa_score
+
+from relgate.cache import open_store
+from relgate.eval.agreement.confusion import confusion_table, kappa
+from relgate.eval.lists.build import ListBuilder
+from relgate.eval.lists.types import SCALES, Provenance, Query, Source
+from relgate.eval.metrics.align import align
+from relgate.eval.metrics.conventions import Conventions
+from relgate.eval.metrics.score import score_run
+from relgate.eval.runs.types import Run
+
+ROUNDS = 3
+
+
+def cpu(work: Callable[[], object]) -> float:
+    begin = time.process_time()
+    work()
+    return time.process_time() - begin
+
+
+def versus(
+    name: str, ours: Callable[[], object], peer: Callable[[], object], peer_name: str
+) -> None:
+    mine, theirs = [], []
+    for _ in range(ROUNDS):
+        mine.append(cpu(ours))
+        theirs.append(cpu(peer))
+    a, b = statistics.median(mine), statistics.median(theirs)
+    print(f"{name:<46} {a:8.4f} s   {peer_name:<28} {b:8.4f} s   {b / a:6.1f}x")
+
+
+def plain_ndcg(grades: dict[str, dict[str, int]], ranked: dict[str, list[str]], k: int) -> float:
+    """The guide's own loop."""
+    total = 0.0
+    for query, docs in ranked.items():
+        own = grades[query]
+
+        def dcg(rels: list[int]) -> float:
+            return sum((2**r - 1) / math.log2(i + 2) for i, r in enumerate(rels[:k]))
+
+        ideal = dcg(sorted(own.values(), reverse=True))
+        total += dcg([own.get(d, 0) for d in docs]) / ideal if ideal else 0.0
+    return total / len(ranked)
+
+
+def metrics() -> None:
+    rng = random.Random(1)
+    grades = {
+        f"q{q}": {f"d{rng.randrange(10_000)}": rng.randrange(4) for _ in range(35)}
+        for q in range(2_000)
+    }
+    ranked = {
+        q: rng.sample(list(own), 20) + [f"x{i}" for i in range(80)] for q, own in grades.items()
+    }
+    builder = ListBuilder(SCALES["0-3"])
+    for q, own in grades.items():
+        for doc, grade in own.items():
+            builder.add(Query(q), doc, grade, Provenance(Source.HUMAN))
+    judgments = builder.build()
+    run = Run("r", tuple(Query(q) for q in ranked), tuple(tuple(d) for d in ranked.values()))
+    axis = align(judgments, [run])
+    versus(
+        "score 2,000 queries x 100 (six metrics)",
+        lambda: score_run(judgments, run, axis, 0, Conventions()),
+        lambda: plain_ndcg(grades, ranked, 10),
+        "plain loop, NDCG only",
+    )
+
+
+def cache() -> None:
+    items = {f"{i:064x}": '{"grade": 3, "reason": "' + "x" * 150 + '"}' for i in range(20_000)}
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as other:
+        store = open_store(folder)
+        peer = diskcache.Cache(other)
+        versus(
+            "cache: write 20,000 rows, 100 at a time",
+            lambda: [
+                store.put_many(dict(list(items.items())[i : i + 100]))
+                for i in range(0, 20_000, 100)
+            ],
+            lambda: [peer.set(key, value) for key, value in items.items()],
+            "diskcache.set loop",
+        )
+        keys = list(items)
+        versus(
+            "cache: look up 20,000 rows",
+            lambda: store.get_many(keys),
+            lambda: [peer.get(key) for key in keys],
+            "diskcache.get loop",
+        )
+        store.close()
+        peer.close()
+
+
+def agreement() -> None:
+    rng = np.random.default_rng(1)
+    human, judge = rng.integers(0, 4, 100_000), rng.integers(0, 4, 100_000)
+    versus(
+        "quadratic kappa of 100,000 labels",
+        lambda: kappa(confusion_table(human, judge, n_grades=4), weights="quadratic"),
+        lambda: cohen_kappa_score(human, judge, labels=[0, 1, 2, 3], weights="quadratic"),
+        "scikit-learn",
+    )
+
+
+def startup() -> None:
+    def wall(*command: str) -> float:
+        begin = time.perf_counter()
+        subprocess.run([sys.executable, *command], check=True, stdout=subprocess.DEVNULL)
+        return time.perf_counter() - begin
+
+    helps = [wall("-m", "relgate.eval", "--help") for _ in range(5)]
+    bare = [wall("-c", "pass") for _ in range(5)]
+    judge = [wall("-c", "import relgate.judge") for _ in range(5)]
+    print(f"relgate --help: {min(helps):.3f} s wall (bare interpreter {min(bare):.3f} s)")
+    print(f"import relgate.judge: {min(judge):.3f} s wall")
+
+
+if __name__ == "__main__":
+    metrics()
+    cache()
+    agreement()
+    startup()
