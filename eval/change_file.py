@@ -51,9 +51,7 @@ def read_change(path: Path) -> ChangeFile:
     try:
         file = _File.model_validate(read_toml(path))
     except ValidationError as error:
-        raise InputError(
-            first_problem(error, set(_File.model_fields)), path=path, mend="correct that key"
-        ) from None
+        raise first_problem(error, _File.model_fields, path) from None
     unheeded = [name for name in _NOT_YET if getattr(file, name) is not None]
     return ChangeFile(
         change=ChangeDescription(

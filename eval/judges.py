@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from relgate.cache.base import Store
 from relgate.cache.judge import CachedJudge
 from relgate.cache.store import open_store
 from relgate.eval.agreement.certificate import Certificate, certificate_problem, find_certificate
@@ -48,6 +49,7 @@ class OpenedJudge:
         rubric: what its grades mean.
         llm: the judge over a model, or None for the baseline.
         cached: the cache around it, or None.
+        store: what the cache keeps its grades in, or None.
         notes: what a reader should know.
     """
 
@@ -56,6 +58,7 @@ class OpenedJudge:
     rubric: Rubric
     llm: LlmJudge | None = None
     cached: CachedJudge | None = None
+    store: Store | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -68,6 +71,11 @@ class OpenedJudge:
         """Pairs answered from the cache so far."""
         return 0 if self.cached is None else self.cached.hits
 
+    def close(self) -> None:
+        """Gives back the cache's files. May be called twice."""
+        if self.store is not None:
+            self.store.close()
+
 
 def open_judge(
     name: str,
@@ -78,7 +86,7 @@ def open_judge(
     out_of_fold: bool = False,
     on_error: Callable[[str], None] | None = None,
 ) -> OpenedJudge:
-    """The judge that `name` stands for.
+    """The judge that `name` stands for. The caller closes it.
 
     Args:
         name: one of the five forms.
@@ -101,8 +109,9 @@ def open_judge(
         judge = baseline.out_of_fold() if out_of_fold else baseline
         return OpenedJudge(name, judge, rubric, notes=baseline.notes)
     llm = _llm(spec, project, rubric, on_error)
-    cached = CachedJudge(llm, open_store(project.cache))
-    return OpenedJudge(name, cached, rubric, llm=llm, cached=cached)
+    store = open_store(project.cache)
+    cached = CachedJudge(llm, store)
+    return OpenedJudge(name, cached, rubric, llm=llm, cached=cached, store=store)
 
 
 def _llm(

@@ -5,17 +5,20 @@ Flags override the file, the file overrides the defaults. Paths in the file are 
 
 from __future__ import annotations
 
+import re
 import tomllib
+from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, ValidationError
 
 from relgate.eval.files import read_text, write_text_atomic
 from relgate.eval.lists.types import SCALES, Scale, Source
 from relgate.eval.metrics.conventions import Conventions
 from relgate.eval.review.settings import ReviewSettings
+from relgate.rubrics import builtin_names
 from relgate.rubrics.errors import InputError, UsageError
 
 __all__ = [
@@ -23,6 +26,7 @@ __all__ = [
     "Project",
     "first_problem",
     "read_project",
+    "read_toml",
     "scale_named",
     "write_template",
 ]
@@ -74,22 +78,22 @@ class Project(BaseModel):
     certificates: Path = Path("certificates")
     cache: Path = Path(".relgate/cache")
     out: Path | None = None
-    k: int = 10
-    floor: int = 2
+    k: StrictInt = 10
+    floor: StrictInt = 2
     gain: Literal["exp2", "linear"] = "exp2"
     no_ideal: Literal["apart", "zero"] = "apart"
     judge: str | None = None
     judge_family: str | None = None
     rubric: str = "esci-v1"
-    batch_size: int = Field(default=10, ge=1, le=100)
-    concurrency: int = Field(default=8, ge=1, le=1024)
-    timeout_s: float = Field(default=60.0, gt=0, le=600)
+    batch_size: Annotated[StrictInt, Field(ge=1, le=100)] = 10
+    concurrency: Annotated[StrictInt, Field(ge=1, le=1024)] = 8
+    timeout_s: Annotated[StrictFloat, Field(gt=0, le=600)] = 60.0
     system_models: tuple[str, ...] | None = None
     ranker_judges: tuple[str, ...] = ()
     policy: str = "default"
     fill: Literal["top-k", "all"] = "top-k"
     fail_on: Literal["needs-work", "block", "refuse"] = "needs-work"
-    budgets: dict[str, float] = Field(default_factory=dict[str, float])
+    budgets: dict[str, StrictFloat] = Field(default_factory=dict[str, float])
 
     def conventions(self) -> Conventions:
         """Depth, floor, gain and what becomes of queries without an ideal."""
@@ -99,17 +103,18 @@ class Project(BaseModel):
         """The reviewer's numbers.
 
         Raises:
-            UsageError: a budget that does not exist, or is no number.
+            InputError: a budget that does not exist, or a share where a count belongs.
+            UsageError: a budget below 0, or no number.
         """
-        known = set(ReviewSettings.__dataclass_fields__)
-        for name in self.budgets:
+        known = ReviewSettings.__dataclass_fields__
+        values: dict[str, Any] = {}
+        for name, value in self.budgets.items():
             if name not in known:
-                near = get_close_matches(name, known, 1)
-                hint = f"; did you mean {near[0]!r}?" if near else ""
-                raise UsageError(f"there is no budget {name!r}{hint}")
-        values: dict[str, Any] = dict(self.budgets)
-        if "top_rank" in values:
-            values["top_rank"] = int(values["top_rank"])
+                raise InputError(f"there is no budget {name!r}", mend=_nearest(name, known))
+            whole = known[name].type == "int"  # the annotation's text: they are postponed
+            if whole and not value.is_integer():
+                raise InputError(f"budget {name} is {value!r}", mend="give a whole number")
+            values[name] = int(value) if whole else value
         return ReviewSettings(**values)
 
     def list_scale(self) -> Scale:
@@ -142,12 +147,27 @@ def read_project(path: Path | None, *, folder: Path = Path()) -> Project:
     try:
         project = Project.model_validate(data)
     except ValidationError as error:
-        raise InputError(
-            first_problem(error, set(Project.model_fields)), path=path, mend="correct that key"
-        ) from None
+        raise first_problem(error, Project.model_fields, path) from None
+    _check_values(project, path)
     base = path.parent
-    moved = {name: base / value for name in _PATHS if (value := getattr(project, name)) is not None}
+    moved: dict[str, Path | str] = {
+        name: base / value for name in _PATHS if (value := getattr(project, name)) is not None
+    }
+    if project.rubric not in builtin_names():
+        moved["rubric"] = str(base / project.rubric)
     return project.model_copy(update=moved)
+
+
+def _check_values(project: Project, path: Path) -> None:
+    """Finds what only the parts can tell, before anything is read, let alone paid for."""
+    try:
+        project.list_scale()
+        project.conventions()
+        project.review_settings()
+    except InputError as error:
+        raise InputError(error.what, path=path, mend=error.mend) from None
+    except UsageError as error:
+        raise InputError(str(error), path=path, mend="correct that value") from None
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -155,18 +175,28 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
-        line = getattr(error, "lineno", None)
-        raise InputError(f"not TOML: {error}", path=path, line=line, mend="mend it") from None
+        place = re.search(r" \(at line (\d+), column \d+\)$", str(error))
+        raise InputError(
+            f"not TOML: {str(error)[: place.start()] if place else error}",
+            path=path,
+            line=int(place[1]) if place else None,
+            mend="correct that line",
+        ) from None
 
 
-def first_problem(error: ValidationError, known: set[str]) -> str:
-    """The first of pydantic's complaints in one line, with the nearest known key for a typo."""
+def first_problem(error: ValidationError, known: Iterable[str], path: Path) -> InputError:
+    """The first of pydantic's complaints, with the nearest known key for a typo."""
     problem = error.errors()[0]
     name = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
-        near = get_close_matches(name, known, 1)
-        return f"unknown key {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
-    return f"{name}: {problem['msg']} (it is {problem.get('input')!r:.60})"
+        return InputError(f"unknown key {name!r}", path=path, mend=_nearest(name, known))
+    what = f"{name}: {problem['msg']} (it is {problem.get('input')!r:.60})"
+    return InputError(what, path=path, mend="correct that value")
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(name, list(known), 1)
+    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
 
 
 _TEMPLATE = """\
@@ -188,8 +218,15 @@ judge = "baseline"               # or openai:MODEL, gemini:MODEL, compatible:MOD
                                  # python:module:function
 # judge_family = "openai"        # where the judge's name does not tell
 # system_models = []             # every model that writes, rewrites or reranks; [] says: none
+# ranker_judges = []             # versions of judges that rerank in the pipeline
+# rubric = "esci-v1"             # what the grades mean: a tag, or a file
+# batch_size = 10                # candidates a call
+# concurrency = 8                # calls at once
+# timeout_s = 60.0               # limit of one call
+policy = "default"               # what makes a judge trusted; "seed": point F1 on five labels
 certificates = "certificates"    # what `relgate calibrate` leaves, and a review looks up
 cache = ".relgate/cache"         # grades that were paid for
+# out = "report"                 # where a review writes its reports
 
 fill = "top-k"                   # what a review with --judge fills: "top-k" or "all"
 fail_on = "needs-work"           # the mildest verdict that fails: needs-work, block, refuse

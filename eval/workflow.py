@@ -26,7 +26,7 @@ from relgate.eval.review.types import FillFacts, Review
 from relgate.eval.review.verdict import review
 from relgate.eval.runs.types import Run
 from relgate.judge.sync import run_sync
-from relgate.rubrics.errors import UsageError
+from relgate.rubrics.errors import InputError, UsageError
 
 __all__ = [
     "Aligned",
@@ -74,8 +74,17 @@ def align_inputs(
     """
     listed = judgments if judgments is not None else ListBuilder(project.list_scale()).build()
     axis = align(listed, runs, _texts(table))
-    said = None if judgments is None else require_overlap(overlap(listed, runs, axis, k=project.k))
+    said = None if judgments is None else _overlap_warning(judgments, runs, axis, project)
     return Aligned(listed, tuple(runs), axis, table, () if said is None else (said,))
+
+
+def _overlap_warning(
+    judgments: JudgmentList, runs: Sequence[Run], axis: Axis, project: Project
+) -> str | None:
+    try:
+        return require_overlap(overlap(judgments, runs, axis, k=project.k))
+    except InputError as error:
+        raise InputError(error.what, path=project.judgments, mend=error.mend) from None
 
 
 def _texts(table: QueryTable | None) -> dict[str, str]:
@@ -85,12 +94,19 @@ def _texts(table: QueryTable | None) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class FilledList:
-    """A list after a fill, and what the fill did."""
+    """A list after a fill, and what the fill did.
+
+    Attributes:
+        judgments: the list with the judge's grades in it.
+        filled: what the judge made of the gaps.
+        facts: the same as counts.
+        notes: what a reader should know of the judge and of what it saw.
+    """
 
     judgments: JudgmentList
     filled: Filled
     facts: FillFacts
-    gaps: tuple[QueryGaps, ...]
+    notes: tuple[str, ...]
 
 
 def fill_runs(
@@ -138,7 +154,14 @@ def fill_runs(
         seconds=time.monotonic() - begin,
     )
     merged = merge_filled(aligned.judgments, filled.judgments)
-    return FilledList(merged, filled, facts, tuple(gaps))
+    return FilledList(merged, filled, facts, (*opened.notes, *_bare_queries(gaps)))
+
+
+def _bare_queries(gaps: Sequence[QueryGaps]) -> tuple[str, ...]:
+    bare = sum(not gap.text_known for gap in gaps)
+    if not bare:
+        return ()
+    return (f"{bare} queries have no text in any file, so the judge saw their ids; give --queries",)
 
 
 def system_models(project: Project, change: ChangeDescription | None) -> tuple[str, ...] | None:
@@ -287,17 +310,11 @@ def _filled(
         moment=request.moment,
         on_progress=on_progress,
     )
-    bare = sum(not gap.text_known for gap in done.gaps)
-    notes = [*request.opened.notes]
-    if bare:
-        notes.append(
-            f"{bare} queries have no text in any file, so the judge saw their ids; give --queries"
-        )
     return done.judgments, replace(
         extras,
         fill=done.facts,
         at_first=first.coverage.now,
-        warnings=(*extras.warnings, *notes),
+        warnings=(*extras.warnings, *done.notes),
     )
 
 

@@ -76,6 +76,9 @@ def run() -> NoReturn:
         code = cli.main(standalone_mode=False)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(2)
     except click.ClickException as error:
         _say(error.format_message(), hint=_usage_hint(error))
         sys.exit(2)
@@ -85,9 +88,6 @@ def run() -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         _say("interrupted; what was graded is kept in the cache: run the same command to go on")
         sys.exit(_INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     sys.exit(code if isinstance(code, int) else 0)
 
 

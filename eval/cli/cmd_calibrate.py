@@ -18,6 +18,7 @@ from relgate.eval.cli.common import (
     progress,
     settings,
 )
+from relgate.rubrics.errors import PlatformError
 
 if TYPE_CHECKING:
     from relgate.eval.agreement.calibration import Calibration
@@ -110,24 +111,16 @@ def _recorded(output: Output, project: Project, flags: dict[str, Any]) -> Calibr
 def _asked(output: Output, project: Project, flags: dict[str, Any]) -> Calibration:
     from relgate.eval.agreement.calibrate import calibrate_judge  # noqa: PLC0415 - numpy
     from relgate.eval.agreement.policy import policy_named  # noqa: PLC0415
-    from relgate.eval.cli.load import load_catalogue  # noqa: PLC0415
-    from relgate.eval.judges import open_judge  # noqa: PLC0415
+    from relgate.eval.cli.load import load_catalogue, load_judge  # noqa: PLC0415
 
     if project.judge is None:
         raise click.UsageError("no judge: give --judge or --grades, or set judge in relgate.toml")
     labels = _labels(output, project, flags)
     catalogue = load_catalogue(project, output)
-    opened = open_judge(
-        project.judge,
-        project,
-        labels=labels,
-        candidate_of=catalogue.candidate,
-        out_of_fold=True,
-        on_error=output.remark,
-    )
+    opened = load_judge(project, output, labels=labels, catalogue=catalogue, out_of_fold=True)
     for note in opened.notes:
         output.remark(note)
-    return calibrate_judge(
+    calibration = calibrate_judge(
         opened.judge,
         labels,
         catalogue.candidate,
@@ -137,6 +130,12 @@ def _asked(output: Output, project: Project, flags: dict[str, Any]) -> Calibrati
         seed=flags["seed"],
         on_progress=progress(output, "graded"),
     )
+    if not calibration.n:  # an outage is no evidence, and must not replace a certificate
+        raise PlatformError(
+            f"none of the {calibration.n_asked} pairs got a grade, so there is nothing to measure; "
+            "mend the judge's calls and run again"
+        )
+    return calibration
 
 
 def _finish(

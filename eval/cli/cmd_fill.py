@@ -47,7 +47,7 @@ _PROVIDER_TROUBLE = 6
 def command(runs: tuple[Path, ...], out: Path, *, whole: bool, **flags: Any) -> int:  # noqa: ANN401
     """Have a judge grade the gaps, and write a new list; people outrank judges."""
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
-    from relgate.eval.judges import check_honesty, open_judge  # noqa: PLC0415
+    from relgate.eval.judges import check_honesty  # noqa: PLC0415
     from relgate.eval.lists.write import write_list  # noqa: PLC0415
     from relgate.eval.workflow import align_inputs, fill_runs  # noqa: PLC0415
 
@@ -61,18 +61,13 @@ def command(runs: tuple[Path, ...], out: Path, *, whole: bool, **flags: Any) -> 
     project = settings(flags["config"], given)
     if project.judge is None:
         raise click.UsageError("no judge: give --judge, or set judge in relgate.toml")
-    _not_an_input(out, [project.judgments, project.catalogue, *runs])
+    written_as = list_format(out)
+    load.spare_inputs([out], [project.judgments, project.catalogue, project.queries, *runs])
     found = load.load_list(project, output, flags["list_format"])
     read = [load.load_run(path, path.name, output) for path in runs]
     catalogue = load.load_catalogue(project, output)
     aligned = align_inputs(found.judgments, read, project, table=load.load_queries(project))
-    opened = open_judge(
-        project.judge,
-        project,
-        labels=found.judgments,
-        candidate_of=catalogue.candidate,
-        on_error=output.remark,
-    )
+    opened = load.load_judge(project, output, labels=found.judgments, catalogue=catalogue)
     said = check_honesty(
         version=opened.judge.version,
         model=opened.judge.model,
@@ -81,12 +76,12 @@ def command(runs: tuple[Path, ...], out: Path, *, whole: bool, **flags: Any) -> 
         ranker_judges=project.ranker_judges,
         overrides=flags["overrides"],
     )
-    for line in (*said, *opened.notes, *aligned.warnings):
+    for line in (*said, *aligned.axis.warnings, *aligned.warnings):
         output.remark(line)
     done = fill_runs(
         aligned, opened, catalogue, project, moment=now(), on_progress=progress(output, "graded")
     )
-    for note in write_list(out, done.judgments, format=list_format(out)):
+    for note in (*done.notes, *write_list(out, done.judgments, format=written_as)):
         output.remark(note)
     return _report(output, done, out)
 
@@ -97,13 +92,6 @@ def list_format(out: Path) -> Any:  # noqa: ANN401 - a Literal of write_list
     if out.suffix not in formats:
         raise click.UsageError(f"--out {out.name}: end it in {', '.join(formats)}")
     return formats[out.suffix]
-
-
-def _not_an_input(out: Path, inputs: list[Path | None]) -> None:
-    list_format(out)
-    if any(path is not None and path.exists() and out.exists() and out.samefile(path)
-           for path in inputs):  # fmt: skip
-        raise click.UsageError(f"--out {out} is one of the inputs; an input is never overwritten")
 
 
 def _report(output: Output, done: Any, out: Path) -> int:  # noqa: ANN401 - FilledList

@@ -45,7 +45,7 @@ def command(runs: tuple[Path, ...], *, whole: bool, **flags: Any) -> None:  # no
     gaps = find_gaps(aligned.judgments, aligned.runs, aligned.axis, depth=depth)
     gaps.sort(key=lambda gap: (-len(gap.doc_ids) / gap.returned, gap.query.id))
     total = sum(len(gap.doc_ids) for gap in gaps)
-    for warning in aligned.warnings:
+    for warning in (*aligned.axis.warnings, *aligned.warnings):
         output.remark(warning)
     output.table(
         "",

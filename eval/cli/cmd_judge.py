@@ -45,7 +45,7 @@ def command(
 ) -> int:
     """Grade DOC_IDS of the catalogue, or given texts, for QUERY."""
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
-    from relgate.eval.judges import check_honesty, open_judge  # noqa: PLC0415
+    from relgate.eval.judges import check_honesty  # noqa: PLC0415
     from relgate.judge.types import Candidate  # noqa: PLC0415
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
@@ -55,6 +55,8 @@ def command(
     project = settings(flags["config"], given | {"system_models": flags["system_models"] or None})
     if project.judge is None:
         raise click.UsageError("no judge: give --judge, or set judge in relgate.toml")
+    if not query.strip():
+        raise click.UsageError("the query is empty")
     if not doc_ids and not texts:
         raise click.UsageError("nothing to judge: give DOC_IDS or --text")
     catalogue = load.load_catalogue(project, output) if doc_ids or project.catalogue else None
@@ -69,13 +71,7 @@ def command(
         if project.judgments is not None and project.judge == "baseline"
         else None
     )
-    opened = open_judge(
-        project.judge,
-        project,
-        labels=labels,
-        candidate_of=None if catalogue is None else catalogue.candidate,
-        on_error=output.remark,
-    )
+    opened = load.load_judge(project, output, labels=labels, catalogue=catalogue)
     for line in check_honesty(
         version=opened.judge.version,
         model=opened.judge.model,

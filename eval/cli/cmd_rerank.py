@@ -18,6 +18,7 @@ from relgate.eval.cli.common import (
     output_options,
     settings,
 )
+from relgate.rubrics.errors import InputError, PlatformError
 
 if TYPE_CHECKING:
     from relgate.eval.catalogue import Catalogue
@@ -49,7 +50,6 @@ def command(run_path: Path, out: Path, pool: int, deadline: float, **flags: Any)
     Do not evaluate the result with the same judge: that is circular, and is refused.
     """
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
-    from relgate.eval.judges import open_judge  # noqa: PLC0415
     from relgate.eval.runs.write import write_run  # noqa: PLC0415
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
@@ -58,6 +58,7 @@ def command(run_path: Path, out: Path, pool: int, deadline: float, **flags: Any)
     project = settings(flags["config"], {name: flags[name] for name in names})
     if project.judge is None:
         raise click.UsageError("no judge: give --judge, or set judge in relgate.toml")
+    load.spare_inputs([out], [run_path, project.judgments, project.catalogue, project.queries])
     run = load.load_run(run_path, run_path.name, output)
     table = load.load_queries(project)
     catalogue = load.load_catalogue(project, output)
@@ -66,18 +67,24 @@ def command(run_path: Path, out: Path, pool: int, deadline: float, **flags: Any)
         if project.judge == "baseline"
         else None
     )
-    opened = open_judge(
-        project.judge,
-        project,
-        labels=labels,
-        candidate_of=catalogue.candidate,
-        on_error=output.remark,
-    )
+    opened = load.load_judge(project, output, labels=labels, catalogue=catalogue)
     texts = {row.id: row.text for row in (table.rows if table else ()) if row.text}
-    new = asyncio.run(_rerank(run, texts, opened, catalogue, pool, deadline, output))
+    new, asked, graded = asyncio.run(_rerank(run, texts, opened, catalogue, pool, deadline, output))
+    if not asked:
+        raise InputError(
+            "no document of the run has a text in the catalogue",
+            path=project.catalogue,
+            mend="give the catalogue of the index that was searched",
+        )
+    if not graded:
+        raise PlatformError(
+            f"none of {asked:,} documents got a grade, so nothing is reordered and no run written"
+        )
     for note in write_run(out, new):
         output.remark(note)
     moved = sum(a != b for a, b in zip(run.docs, new.docs, strict=True))
+    if graded < asked:
+        output.line(f"{asked - graded:,} of {asked:,} documents got no grade: in their old slots")
     output.line(
         f"{moved:,} of {len(run.queries):,} queries reordered by {opened.judge.version}; "
         f"wrote {out}. Name that judge in ranker_judges when this run is reviewed."
@@ -87,6 +94,8 @@ def command(run_path: Path, out: Path, pool: int, deadline: float, **flags: Any)
             "out": str(out),
             "queries": len(run.queries),
             "reordered": moved,
+            "asked": asked,
+            "graded": graded,
             "judge_version": opened.judge.version,
         }
     )
@@ -100,31 +109,33 @@ async def _rerank(  # noqa: PLR0917 - one caller, above
     pool: int,
     deadline: float,
     output: Output,
-) -> Run:
+) -> tuple[Run, int, int]:
+    """The new run; documents put to the judge; those it graded."""
     from relgate.judge.rerank import llm_rerank  # noqa: PLC0415
     from relgate.judge.types import Candidate  # noqa: PLC0415
 
     docs: list[tuple[str, ...] | None] = []
+    asked = graded = 0
     for query, ranked in zip(run.queries, run.docs, strict=True):
         if ranked is None:
             docs.append(None)
             continue
         known = [catalogue.candidate(doc) or Candidate(doc, "") for doc in ranked]
+        candidates = [c for c in known if c.text]
         hits = await llm_rerank(
             opened.judge,
             texts.get(query.id, query.shown),
-            _with_text(known),
+            candidates,
             max_grade=opened.rubric.max_grade,
             pool=pool,
             deadline_s=deadline,
             on_error=output.remark,
         )
+        asked += len(candidates[:pool])
+        graded += sum(hit.score is not None for hit in hits)
         docs.append(_back_in(ranked, known, [hit.id for hit in hits]))
-    return replace(run, name=f"{run.name} reranked", docs=tuple(docs), given=None)
-
-
-def _with_text(candidates: Sequence[Any]) -> list[Any]:
-    return [c for c in candidates if c.text]
+    new = replace(run, name=f"{run.name} reranked", docs=tuple(docs), given=None)
+    return new, asked, graded
 
 
 def _back_in(

@@ -82,8 +82,7 @@ def command(**flags: Any) -> int:  # noqa: ANN401 - click hands over strings, pa
 
 def _review(output: Output, flags: Mapping[str, Any]) -> int:
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
-    from relgate.eval.cli.show import show_review, write_review  # noqa: PLC0415
-    from relgate.eval.judges import open_judge  # noqa: PLC0415
+    from relgate.eval.cli.show import REVIEW_FILES, show_review, write_review  # noqa: PLC0415
     from relgate.eval.report.document import review_document  # noqa: PLC0415
     from relgate.eval.workflow import ReviewRequest, review_runs  # noqa: PLC0415
 
@@ -98,6 +97,12 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
             )
         } | {"system_models": flags["system_models"] or None},
     )  # fmt: skip
+    if project.out is not None:
+        load.spare_inputs(
+            [project.out / name for name in REVIEW_FILES],
+            [flags["before"], flags["after"], project.judgments, project.catalogue,
+             project.queries, project.change],
+        )  # fmt: skip
     before = load.load_run(flags["before"], "before", output)
     after = load.load_run(flags["after"], "after", output)
     found = load.load_list(project, output, flags["list_format"]) if project.judgments else None
@@ -107,12 +112,8 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
         if project.judge is None:
             raise click.UsageError("--fill needs a judge: --judge, or judge in relgate.toml")
         catalogue = load.load_catalogue(project, output)
-        opened = open_judge(
-            project.judge,
-            project,
-            labels=found.judgments if found else None,
-            candidate_of=catalogue.candidate,
-            on_error=output.remark,
+        opened = load.load_judge(
+            project, output, labels=found.judgments if found else None, catalogue=catalogue
         )
     request = ReviewRequest(
         project=project,
@@ -132,10 +133,10 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
         table=load.load_queries(project),
         on_progress=progress(output, "graded"),
     )
+    if project.out is not None:  # first: it may have been paid for, and a pipe may break
+        write_review(output, project.out, done, filled=opened is not None)
     show_review(output, done.review)
     output.document(review_document(done.review))
-    if project.out is not None:
-        write_review(output, project.out, done, filled=opened is not None)
     milder = done.review.verdict <= _MILDER[project.fail_on]
     return 0 if milder else done.review.verdict.exit_code
 

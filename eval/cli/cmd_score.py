@@ -42,7 +42,7 @@ def command(runs: tuple[Path, ...], **flags: Any) -> None:  # noqa: ANN401 - cli
     read = [load.load_run(path, path.name, output) for path in runs]
     aligned = align_inputs(found.judgments, read, project, table=load.load_queries(project))
     scores = score_runs(aligned.judgments, aligned.runs, aligned.axis, project.conventions())
-    for warning in aligned.warnings:
+    for warning in (*aligned.axis.warnings, *aligned.warnings):
         output.remark(warning)
     metrics = list(scores[0].values)
     output.table(

@@ -1,19 +1,33 @@
-"""Reads the inputs that a command names. I/O."""
+"""Reads the inputs that a command names, opens its judge, spares its inputs. I/O."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+
+import click
 
 from relgate.eval.catalogue import Catalogue, read_catalogue
 from relgate.eval.cli.common import Output
+from relgate.eval.judges import OpenedJudge, open_judge
 from relgate.eval.lists.read import ListFile, read_list
+from relgate.eval.lists.types import JudgmentList
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryTable, read_queries
 from relgate.eval.runs.read import read_run
 from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import UsageError
 
-__all__ = ["load_catalogue", "load_list", "load_queries", "load_run", "needed", "require"]
+__all__ = [
+    "load_catalogue",
+    "load_judge",
+    "load_list",
+    "load_queries",
+    "load_run",
+    "needed",
+    "require",
+    "spare_inputs",
+]
 
 
 def require(path: Path | None, flag: str) -> Path:
@@ -65,3 +79,38 @@ def load_catalogue(project: Project, output: Output) -> Catalogue:
 def load_queries(project: Project) -> QueryTable | None:
     """The project's query table, or None."""
     return None if project.queries is None else read_queries(project.queries)
+
+
+def load_judge(
+    project: Project,
+    output: Output,
+    *,
+    labels: JudgmentList | None,
+    catalogue: Catalogue | None,
+    out_of_fold: bool = False,
+) -> OpenedJudge:
+    """The project's judge; its cache is closed when the command ends."""
+    if project.judge is None:
+        raise UsageError("no judge: give --judge, or set judge in relgate.toml")
+    opened = open_judge(
+        project.judge,
+        project,
+        labels=labels,
+        candidate_of=None if catalogue is None else catalogue.candidate,
+        out_of_fold=out_of_fold,
+        on_error=output.remark,
+    )
+    click.get_current_context().call_on_close(opened.close)
+    return opened
+
+
+def spare_inputs(outputs: Iterable[Path], inputs: Iterable[Path | None]) -> None:
+    """Refuses to write over an input.
+
+    Raises:
+        UsageError: one of `outputs` is one of `inputs`.
+    """
+    there = [path for path in inputs if path is not None and path.exists()]
+    for out in outputs:
+        if out.exists() and any(out.samefile(path) for path in there):
+            raise UsageError(f"{out} would be written over, and it is an input; name another --out")

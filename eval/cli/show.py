@@ -13,7 +13,10 @@ from relgate.eval.report.markdown import review_markdown
 from relgate.eval.review.types import Review, RuleState
 from relgate.eval.workflow import Reviewed
 
-__all__ = ["show_review", "write_review"]
+__all__ = ["REVIEW_FILES", "show_review", "write_review"]
+
+REVIEW_FILES = ("review.json", "review.md", "judgments.jsonl")
+"""What a review writes into its folder; the last one only after a fill."""
 
 _STATES = {RuleState.PASSED: "passed", RuleState.FAILED: "FAILED", RuleState.NOT_CHECKED: "-"}
 
@@ -73,8 +76,7 @@ def write_review(output: Output, folder: Path, done: Reviewed, *, filled: bool) 
         json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n",
     )
     output.file(folder / "review.md", review_markdown(done.review))
-    names = ["review.json", "review.md"]
     if filled:
         write_list(folder / "judgments.jsonl", done.judgments, format="jsonl")
-        names.append("judgments.jsonl")
+    names = REVIEW_FILES if filled else REVIEW_FILES[:-1]
     output.remark(f"wrote {', '.join(names)} to {folder}")

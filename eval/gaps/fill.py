@@ -72,6 +72,9 @@ async def fill_gaps(
         judged_at: ISO 8601 time for grades that do not bring their own.
         certificate: id of the judge's calibration certificate, stamped on each judgment.
         on_progress: told after each query.
+
+    Raises:
+        RelgateError: what the judge itself raises, such as a cache that is required and full.
     """
     asks, no_text = _asks(gaps, candidate_of)
     total = sum(len(ask.candidates) for ask in asks)
@@ -87,9 +90,12 @@ async def fill_gaps(
             if on_progress is not None:
                 on_progress(done, total)
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(min(_QUERIES_AT_ONCE, len(asks))):
-            group.create_task(worker())
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(_QUERIES_AT_ONCE, len(asks))):
+                group.create_task(worker())
+    except ExceptionGroup as raised:  # the first is the cause; the rest were cut short by it
+        raise raised.exceptions[0] from None
     stamp = Provenance(
         source=Source.JUDGE,
         judge_version=judge.version,

@@ -57,7 +57,7 @@ def find_gaps(
             out.append(
                 QueryGaps(
                     query=Query(own.id, own.text if own.text is not None else query.text),
-                    text_known=query.text is not None or own.text is not None or listed >= 0,
+                    text_known=query.text is not None or own.text is not None,
                     doc_ids=unrated,
                     returned=len(returned),
                 )
