@@ -1,7 +1,7 @@
-"""Calls to a model: at most so many at once, one retry layer, one deadline, an early stop. I/O.
+"""Calls to a model: limits, one retry layer under one deadline, a budget, an early stop. I/O.
 
 Retries live here and nowhere else: the adapters switch the SDKs' own off. What a reply lacks is
-asked for again in smaller batches, never the same batch once more, and no prompt grows.
+asked for again in smaller batches (see `llm`), never the same batch once more.
 """
 
 from __future__ import annotations
@@ -10,11 +10,17 @@ import asyncio
 import inspect
 import random
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
+from relgate.judge.pace import Pace, Places
+from relgate.judge.prices import Price, cost_usd
+from relgate.judge.tokens import TokenRange, reply_tokens, token_range
 from relgate.judge.types import CallError, Generate, GenerateReply, GenerateRequest, GradeError
+from relgate.rubrics.errors import UsageError
 
 __all__ = ["CallEngine", "CallPolicy", "CallStats"]
 
@@ -24,22 +30,58 @@ class CallPolicy:
     """How calls are made.
 
     Attributes:
-        concurrency: calls under way at once.
+        concurrency: the most calls under way at once; fewer while a server says "too many".
         attempts: tries for one call, the first included.
-        deadline_s: total seconds for one call with all its tries; always finite.
+        timeout_s: seconds for one try.
+        deadline_s: seconds for one call with all its tries and waits, from its first try on.
         backoff_s: wait before the second try; doubles, with jitter, up to `max_backoff_s`.
         max_backoff_s: longest wait of our own choosing.
         max_retry_after_s: longest wait that a server may ask for; beyond it the run stops.
         stop_after_failures: failed calls in a row that stop the run.
+        requests_per_minute: None for no limit.
+        tokens_per_minute: None for no limit; prompt and expected reply together.
+        max_calls: tries in all, after which the run stops; None for no limit.
+        max_cost_usd: what may be spent, after which the run stops; None for no limit.
+        price: what the model costs; needed for `max_cost_usd`.
+
+    Raises:
+        UsageError: a limit that is not a finite number above 0 (0 calls or dollars are allowed,
+            and ask for nothing), or a cost limit without a price.
     """
 
     concurrency: int = 8
-    attempts: int = 3
+    attempts: int = 4
+    timeout_s: float = 60.0
     deadline_s: float = 120.0
     backoff_s: float = 0.5
     max_backoff_s: float = 8.0
     max_retry_after_s: float = 120.0
     stop_after_failures: int = 20
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    max_calls: int | None = None
+    max_cost_usd: float | None = None
+    price: Price | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("concurrency", "attempts", "timeout_s", "deadline_s", "stop_after_failures",
+                     "requests_per_minute", "tokens_per_minute"):  # fmt: skip
+            value = getattr(self, name)
+            optional = name.endswith("_per_minute")
+            if not (optional and value is None) and not (_is_number(value) and value > 0):
+                raise UsageError(f"{name} is {value!r}; it must be a finite number above 0")
+        for name in ("max_calls", "max_cost_usd"):
+            value = getattr(self, name)
+            if value is not None and not (_is_number(value) and value >= 0):
+                raise UsageError(f"{name} is {value!r}; it must be a finite number, 0 or more")
+        if self.max_cost_usd is not None and self.price is None:
+            raise UsageError(
+                "a cost limit needs the model's price; give it under [prices] in relgate.toml"
+            )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
 @dataclass(slots=True)
@@ -51,6 +93,9 @@ class CallStats:
         failed_calls: requests that brought no reply.
         prompt_tokens: as the provider counted them; 0 where it did not say.
         completion_tokens: likewise.
+        cost_usd: by the price; the most it may have been where the provider did not count. 0
+            without a price.
+        uncounted: replies whose tokens the provider did not count.
         unknown_ids: rows that named a candidate nobody asked about.
         models: model snapshots that really answered.
     """
@@ -59,6 +104,8 @@ class CallStats:
     failed_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cost_usd: float = 0.0
+    uncounted: int = 0
     unknown_ids: int = 0
     models: set[str] = field(default_factory=set[str])
 
@@ -70,6 +117,10 @@ class CallEngine:
         generate: the way to the model, sync or async.
         policy: limits.
         jitter: returns a factor in [0, 1); replaced in tests.
+
+    Attributes:
+        stats: what has been spent.
+        stopped: why no further call is made; None while calls are made.
     """
 
     def __init__(
@@ -83,50 +134,73 @@ class CallEngine:
         self.stats = CallStats()
         self.stopped: CallError | None = None
         self._generate = generate
+        self._is_async = _is_async(generate)
         self._jitter = jitter
         self._failures_in_row = 0
-        self._slots: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
+        self._reserved_usd = 0.0
+        self._places: tuple[asyncio.AbstractEventLoop, Places] | None = None
+        self._pace = Pace(
+            requests_per_minute=policy.requests_per_minute,
+            tokens_per_minute=policy.tokens_per_minute,
+            clock=time.monotonic,
+        )
 
-    async def call(self, request: GenerateRequest) -> GenerateReply:
+    async def call(self, request: GenerateRequest, rows: int = 1) -> GenerateReply:
         """One reply.
 
-        Raises:
-            CallError: after the last try, at the deadline, or at once when the run has stopped.
-        """
-        async with self._slot():
-            if self.stopped is not None:
-                raise self.stopped
-            try:
-                async with asyncio.timeout(self.policy.deadline_s):
-                    reply = await self._tries(request)
-            except TimeoutError:
-                error = CallError(
-                    GradeError.TIMEOUT, f"no reply within {self.policy.deadline_s:g} s"
-                )
-                self._failed(error)
-                raise error from None
-            self._failures_in_row = 0
-            return reply
+        Args:
+            request: what to ask.
+            rows: how many candidates are in it, for the budget.
 
-    def _slot(self) -> asyncio.Semaphore:
+        Raises:
+            CallError: after the last try or at the deadline; at once, as `not-asked`, when the run
+                has stopped.
+        """
+        places = self.places
+        try:
+            async with asyncio.timeout(None) as limit:
+                return await self._tries(request, rows, places, limit)
+        except TimeoutError:
+            late = CallError(GradeError.TIMEOUT, f"no reply within {self.policy.deadline_s:g} s")
+            self._failed(late)
+            raise late from None
+
+    @property
+    def places(self) -> Places:
         """The limit on calls under way, one for each event loop that comes along."""
         loop = asyncio.get_running_loop()
-        if self._slots is None or self._slots[0] is not loop:
-            self._slots = (loop, asyncio.Semaphore(self.policy.concurrency))
-        return self._slots[1]
+        if self._places is None or self._places[0] is not loop:
+            self._places = (loop, Places(self.policy.concurrency, time.monotonic))
+        return self._places[1]
 
-    async def _tries(self, request: GenerateRequest) -> GenerateReply:
-        for attempt in range(1, self.policy.attempts + 1):
+    async def _tries(
+        self, request: GenerateRequest, rows: int, places: Places, limit: asyncio.Timeout
+    ) -> GenerateReply:
+        attempt = 0
+        while True:
+            attempt += 1
+            await places.take()
             try:
-                return await self._once(request)
+                if attempt == 1:  # the deadline runs from the first try: a queue is no delay of it
+                    loop = asyncio.get_running_loop()
+                    limit.reschedule(loop.time() + self.policy.deadline_s)
+                reply = await self._once(request, rows)
             except CallError as error:
-                if not error.retry or error.fatal or attempt == self.policy.attempts:
+                if error.kind is GradeError.RATE_LIMITED:
+                    places.slow_down()
+                if not error.retry or error.fatal or attempt >= self.policy.attempts:
                     self._failed(error)
                     raise
-                await self._wait(error, attempt)
-        raise AssertionError("attempts is at least 1")
+                failure = error
+            else:
+                places.went_well()
+                self._failures_in_row = 0
+                return reply
+            finally:
+                places.give_back()
+            await asyncio.sleep(self._wait_s(failure, attempt))
 
-    async def _wait(self, error: CallError, attempt: int) -> None:
+    def _wait_s(self, error: CallError, attempt: int) -> float:
         asked = error.retry_after_s
         if asked is not None and asked > self.policy.max_retry_after_s:
             stop = CallError(
@@ -139,37 +213,85 @@ class CallEngine:
             )
             self._failed(stop)
             raise stop
-        own = min(self.policy.backoff_s * 2 ** (attempt - 1), self.policy.max_backoff_s)
-        await asyncio.sleep(max(asked or 0.0, own * (0.75 + 0.25 * self._jitter())))
+        own = min(self.policy.backoff_s * 2.0 ** (attempt - 1), self.policy.max_backoff_s)
+        return max(asked or 0.0, own * (0.75 + 0.25 * self._jitter()))
 
-    async def _once(self, request: GenerateRequest) -> GenerateReply:
-        self.stats.calls += 1
+    async def _once(self, request: GenerateRequest, rows: int) -> GenerateReply:
+        """One try: refused when the run has stopped, counted, timed, priced."""
+        most_usd = self._book(request, rows)
         try:
-            reply = _as_reply(await self._invoke(request))
-        except CallError:
-            self.stats.failed_calls += 1
-            raise
-        except (TimeoutError, OSError) as error:
-            self.stats.failed_calls += 1
-            kind = GradeError.TIMEOUT if isinstance(error, TimeoutError) else GradeError.PROVIDER
-            raise CallError(kind, _describe(error), retry=True) from error
-        except Exception as error:
-            # The user's own generate may raise anything, and grading never raises.
-            self.stats.failed_calls += 1
-            raise CallError(GradeError.PROVIDER, _describe(error)) from error
-        self.stats.prompt_tokens += reply.usage.prompt_tokens or 0
-        self.stats.completion_tokens += reply.usage.completion_tokens or 0
-        if reply.model:
-            self.stats.models.add(reply.model)
+            if self._pace.limits:
+                await self._pace.wait(_expected(request, rows).most)
+            self.stats.calls += 1
+            try:
+                async with asyncio.timeout(self.policy.timeout_s):
+                    reply = _as_reply(await self._invoke(request))
+            except CallError:
+                self.stats.failed_calls += 1
+                raise
+            except Exception as error:
+                # The user's own generate may raise anything, and grading never raises.
+                self.stats.failed_calls += 1
+                raise _call_error(error) from error
+        finally:
+            self._reserved_usd -= most_usd
+        self._count(reply, most_usd)
         return reply
 
+    def _book(self, request: GenerateRequest, rows: int) -> float:
+        """Reserves the most that this try may cost; refuses it when that breaks the budget."""
+        if self.stopped is not None:
+            raise CallError(GradeError.NOT_ASKED, f"not asked: {self.stopped.message}")
+        policy = self.policy
+        if policy.max_calls is not None and self.stats.calls >= policy.max_calls:
+            self._stop_at(f"the limit of {policy.max_calls} calls is reached")
+        if policy.price is None:
+            return 0.0
+        prompt, reply = _prompt_tokens(request), reply_tokens(rows)
+        most = cost_usd(policy.price, prompt_tokens=prompt.most, completion_tokens=reply.most)
+        held = self.stats.cost_usd + self._reserved_usd
+        if policy.max_cost_usd is not None and held + most > policy.max_cost_usd:
+            self._stop_at(
+                f"the next call may break the cost limit of {policy.max_cost_usd:g} USD "
+                f"({held:.4f} USD spent or under way)"
+            )
+        self._reserved_usd += most
+        return most
+
+    def _stop_at(self, why: str) -> None:
+        self.stopped = CallError(
+            GradeError.NOT_ASKED, f"{why}; run again to go on: what is graded is kept", fatal=True
+        )
+        raise CallError(GradeError.NOT_ASKED, f"not asked: {self.stopped.message}")
+
+    def _count(self, reply: GenerateReply, most_usd: float) -> None:
+        stats, usage = self.stats, reply.usage
+        stats.prompt_tokens += usage.prompt_tokens or 0
+        stats.completion_tokens += usage.completion_tokens or 0
+        counted = usage.prompt_tokens is not None and usage.completion_tokens is not None
+        stats.uncounted += not counted
+        if self.policy.price is not None:
+            stats.cost_usd += (
+                cost_usd(
+                    self.policy.price,
+                    prompt_tokens=usage.prompt_tokens or 0,
+                    completion_tokens=usage.completion_tokens or 0,
+                )
+                if counted
+                else most_usd
+            )
+        if reply.model:
+            stats.models.add(reply.model)
+
     async def _invoke(self, request: GenerateRequest) -> Any:  # noqa: ANN401 - user's own value
-        if _is_async(self._generate):
+        if self._is_async:
             return await self._generate(request)  # type: ignore[misc]
         result = await _in_daemon_thread(self._generate, request)
         return await result if inspect.isawaitable(result) else result
 
     def _failed(self, error: CallError) -> None:
+        if error.kind is GradeError.NOT_ASKED:
+            return
         self._failures_in_row += 1
         if self.stopped is not None:
             return
@@ -184,14 +306,26 @@ class CallEngine:
             )
 
 
+def _prompt_tokens(request: GenerateRequest) -> TokenRange:
+    return token_range(request.system) + token_range(request.prompt)
+
+
+def _expected(request: GenerateRequest, rows: int) -> TokenRange:
+    return _prompt_tokens(request) + reply_tokens(rows)
+
+
+def _call_error(error: Exception) -> CallError:
+    """A failure of the user's own `generate`; trouble of the network or time may pass."""
+    said = f"{type(error).__name__}: {error}"
+    if isinstance(error, TimeoutError):
+        return CallError(GradeError.TIMEOUT, said, retry=True)
+    return CallError(GradeError.PROVIDER, said, retry=isinstance(error, OSError))
+
+
 def _is_async(generate: object) -> bool:
     return inspect.iscoroutinefunction(generate) or inspect.iscoroutinefunction(
         getattr(generate, "__call__", None)  # noqa: B004 - an object's own async __call__
     )
-
-
-def _describe(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
 
 
 def _as_reply(value: object) -> GenerateReply:

@@ -211,7 +211,7 @@ class LlmJudge:
             max_output_tokens=self._max_output_tokens,
         )
         try:
-            reply = await self.engine.call(request)
+            reply = await self.engine.call(request, len(batch))
         except CallError as error:
             self._tell(f"{len(batch)} candidate(s) ungraded: {error.kind}: {error.message}")
             return [self._failed(candidates[i], error.kind, error.message) for i in batch]

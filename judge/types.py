@@ -25,7 +25,10 @@ ERROR_REASON = "judge-error"
 
 
 class GradeError(StrEnum):
-    """Why a candidate got no grade. An error is not Irrelevant."""
+    """Why a candidate got no grade. An error is not Irrelevant.
+
+    `not-asked` is no failure of the judge's: the run had stopped before (a budget, a dead key).
+    """
 
     TRUNCATED = "truncated"
     REFUSED = "refused"
@@ -35,6 +38,7 @@ class GradeError(StrEnum):
     UNREADABLE = "unreadable"
     MISSING = "missing"
     PROVIDER = "provider"
+    NOT_ASKED = "not-asked"
 
 
 @dataclass(frozen=True, slots=True)
