@@ -32,14 +32,12 @@ _STATES = {
 def review_markdown(review: Review) -> str:
     """The whole report: change, coverage, tables, unrated check, verdict, actions, rules."""
     evidence = review.evidence
-    sha = evidence.change.sha if evidence.change is not None else None
-    title = "## Search relevance review" + (f" — `{esc(sha)}`" if sha else "")
     sections = [
-        [title],
+        [_title(evidence)],
         [
             f"**Change:** {esc(phrases.change_line(evidence))}",
             f"**Judgment coverage:** {phrases.coverage_line(evidence.coverage)}",
-            f"**Test set:** {phrases.measured_line(evidence)}",
+            f"**Test set:** {esc(phrases.measured_line(evidence))}",
         ],
         ["### Aggregate", "", *_aggregate_table(evidence)],
         ["### Per-query (significant changes only)", "", *_query_table(evidence)],
@@ -56,6 +54,14 @@ def review_markdown(review: Review) -> str:
         *_note_section(evidence),
     ]
     return "\n\n".join("\n".join(_hard_breaks(lines)) for lines in sections) + "\n"
+
+
+def _title(evidence: Evidence) -> str:
+    sha = evidence.change.sha if evidence.change is not None else None
+    if not sha:
+        return "## Search relevance review"
+    # Only text that cannot end a code span stands in one.
+    return f"## Search relevance review — {f'`{sha}`' if sha.isalnum() else esc(sha)}"
 
 
 def _hard_breaks(lines: list[str]) -> list[str]:

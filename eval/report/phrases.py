@@ -76,11 +76,18 @@ def measured_line(evidence: Evidence) -> str:
     if evidence.basis is Basis.GIVEN:
         return (
             f"{main.name}{over}; recomputation is impossible (the files list no documents, or no "
-            "judgment list was given), so their own scores are used"
+            f"judgment list was given), so their own scores are used{_partial(evidence)}"
         )
     apart = evidence.coverage.no_ideal
-    tail = f"; {apart} without a relevant judgment reported apart" if apart else ""
+    how = "reported apart" if evidence.conventions.no_ideal == "apart" else "counted as 0"
+    tail = f"; {apart} without a judgment above grade 0 {how}" if apart else ""
     return f"{main.name}{over}, {evidence.basis}{tail}"
+
+
+def _partial(evidence: Evidence) -> str:
+    if evidence.covers_all:
+        return ""
+    return f"; the {len(evidence.queries)} queries they list are not all that this mean is over"
 
 
 def unrated_lines(evidence: Evidence) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from relgate.eval.lists.types import Source
+from relgate.eval.lists.types import Source, match_key
 from relgate.eval.review.change import ChangeType
 from relgate.eval.review.types import (
     TOLERANCE,
@@ -37,7 +37,8 @@ def recommended_actions(
 ) -> tuple[str, ...]:
     """Steps in the order to take them; none for a clean approval.
 
-    When no verdict can be given, only what would make one possible.
+    When no verdict can be given, only what would make one possible. A rule that could not run and
+    so caps the verdict asks for its input.
     """
     if verdict is Verdict.APPROVE:
         return ()
@@ -55,7 +56,9 @@ def recommended_actions(
         for f in outcome.findings
         if f.advice is not None and f.severity is not verdict
     ]
-    return tuple(dict.fromkeys([*_about_losers(evidence), *map(_sentence, [*advice, *others])]))
+    lacking = [f"give {o.rule} its input: {o.summary}" for o in outcomes if o.cap is not None]
+    steps = map(_sentence, [*advice, *others, *lacking])
+    return tuple(dict.fromkeys([*_about_losers(evidence), *steps]))
 
 
 def _sentence(advice: str) -> str:
@@ -88,8 +91,12 @@ def _about_losers(evidence: Evidence) -> Iterator[str]:
 
 
 def _pushed_in(query: QueryEvidence) -> str:
-    old = {doc.doc_id for doc in query.was.top}
-    new = [(rank, d) for rank, d in enumerate(query.now.top, start=1) if d.doc_id not in old]
+    old = {match_key(doc.doc_id) for doc in query.was.top}
+    new = [
+        (rank, doc)
+        for rank, doc in enumerate(query.now.top, start=1)
+        if match_key(doc.doc_id) not in old
+    ]
     weak = sorted(new, key=lambda x: (-1 if x[1].grade is None else x[1].grade, x[0]))
     return ", ".join(f"{d.doc_id} at rank {rank} ({_grade(d)})" for rank, d in weak[:_SHOWN_DOCS])
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isnan, nan
 from types import MappingProxyType
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relgate.eval.lists.build import ListBuilder
-from relgate.eval.lists.types import SCALES, JudgmentList, Query, match_key
+from relgate.eval.lists.types import SCALES, JudgmentList, match_key
 from relgate.eval.metrics.align import Axis, align
 from relgate.eval.metrics.compare import (
     bootstrap_interval,
@@ -23,10 +22,15 @@ from relgate.eval.metrics.conventions import Conventions, Metric
 from relgate.eval.metrics.crosscheck import crosscheck
 from relgate.eval.metrics.score import score_runs
 from relgate.eval.metrics.types import RunScores
+from relgate.eval.review.aggregates import (
+    given_aggregate,
+    query_keys,
+    recomputed_aggregates,
+    traffic_of,
+)
 from relgate.eval.review.change import ChangeDescription
 from relgate.eval.review.sides import SideInput, build_sides, unrated_of
 from relgate.eval.review.types import (
-    Aggregate,
     Basis,
     Coverage,
     Evidence,
@@ -44,9 +48,6 @@ __all__ = ["Extras", "build_evidence"]
 
 _SHOWN_MISMATCHES = 5
 _MIN_NOISE_QUERIES = 2
-
-_SAME_MEAN = 5e-4
-"""Given details are the whole query set when their mean is the aggregate to three digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +113,13 @@ def build_evidence(
         for i, run in enumerate(runs)
     ]
     queries = _mark(_pair(axis, scores[0], sides[0], sides[1], recomputed=recomputed), extras)
+    traffic = traffic_of(axis.queries, extras.weights)
     aggregates = (
-        (_given_aggregate(before, after, queries),)
+        (given_aggregate(before, after, queries),)
         if gate is None
-        else _recomputed_aggregates(scores, gate, extras.weights)
+        else recomputed_aggregates(scores, gate, traffic)
     )
+    covers_all = aggregates[0].n is not None
     return Evidence(
         conventions=conventions,
         basis=Basis.RECOMPUTED if recomputed else Basis.GIVEN,
@@ -130,11 +133,11 @@ def build_evidence(
         judges=extras.judges,
         fill=extras.fill,
         overrides=extras.overrides,
-        noise=_noise(queries, extras.seed),
-        covers_all=aggregates[0].n is not None,
+        noise=_noise(queries, extras.seed) if covers_all else None,
+        covers_all=covers_all,
         has_heads=extras.heads_given,
         heads_missing=_heads_missing(queries, extras),
-        warnings=(*extras.warnings, *axis.warnings),
+        warnings=(*extras.warnings, *axis.warnings, *_of_weights(traffic, gate, extras)),
     )
 
 
@@ -175,95 +178,48 @@ def _pair(
     *,
     recomputed: bool,
 ) -> list[QueryEvidence]:
-    judged, scored = scores.judged.tolist(), scores.scored.tolist()
+    judged, has_ideal = scores.judged.tolist(), scores.has_ideal.tolist()
     return [
         QueryEvidence(
             query=query,
             was=was,
             now=now,
-            no_ideal=recomputed and judged[at] and not scored[at],
+            no_ideal=recomputed and judged[at] and not has_ideal[at],
             unjudged=recomputed and not judged[at],
         )
         for at, (query, was, now) in enumerate(zip(axis.queries, before, after, strict=True))
     ]
 
 
-def _keys(query: Query) -> set[str]:
-    return {match_key(name) for name in (query.id, query.text) if name is not None}
-
-
 def _mark(queries: Sequence[QueryEvidence], extras: Extras) -> tuple[QueryEvidence, ...]:
     heads = {match_key(name) for name in extras.heads}
     critical = {match_key(name) for name in extras.critical}
     return tuple(
-        replace(q, head=bool(_keys(q.query) & heads), critical=bool(_keys(q.query) & critical))
+        replace(
+            q, head=bool(query_keys(q.query) & heads), critical=bool(query_keys(q.query) & critical)
+        )
         for q in queries
     )
 
 
 def _heads_missing(queries: Sequence[QueryEvidence], extras: Extras) -> tuple[str, ...]:
-    present = {key for q in queries for key in _keys(q.query)}
+    present = {key for q in queries for key in query_keys(q.query)}
     return tuple(sorted(n for n in extras.heads | extras.critical if match_key(n) not in present))
 
 
-def _recomputed_aggregates(
-    scores: Sequence[RunScores], gate: Metric, weights: Mapping[str, float]
-) -> tuple[Aggregate, ...]:
-    """Every metric with a query to average over, the gating one first."""
-    traffic = _traffic(scores[0].queries, weights)
-    before, after = scores
-    out: list[Aggregate] = []
-    for metric in sorted(Metric, key=lambda m: m is not gate):
-        was, now = before.mean(metric), after.mean(metric)
-        if metric is not gate and not (was.n and now.n):
-            continue
-        out.append(
-            Aggregate(
-                key=metric.value,
-                name=was.name,
-                before=was.value,
-                after=now.value,
-                n=was.n,
-                weighted_before=_weighted(before, metric, traffic),
-                weighted_after=_weighted(after, metric, traffic),
-            )
-        )
-    return tuple(out)
-
-
-def _weighted(
-    scores: RunScores, metric: Metric, traffic: NDArray[np.float64] | None
-) -> float | None:
-    if traffic is None:
-        return None
-    value = scores.mean(metric, weights=traffic).value
-    return None if isnan(value) else value
-
-
-def _traffic(queries: Sequence[Query], weights: Mapping[str, float]) -> NDArray[np.float64] | None:
-    """A weight a query, 0 for one that nobody weighed; None when nothing was weighed."""
-    if not weights:
-        return None
-    by_key = {match_key(name): weight for name, weight in weights.items()}
-    return np.array([max((by_key.get(key, 0.0) for key in _keys(q)), default=0.0) for q in queries])
-
-
-def _given_aggregate(before: Run, after: Run, queries: Sequence[QueryEvidence]) -> Aggregate:
-    """The files' own means; `n` is known only when the details' mean is that mean."""
-    paired = [q for q in queries if q.paired]
-    own = (_mean([q.before for q in paired]), _mean([q.after for q in paired]))
-    given = tuple(
-        mean if run.given is None or run.given.metric_score is None else run.given.metric_score
-        for run, mean in zip((before, after), own, strict=True)
-    )
-    whole = all(abs(a - b) < _SAME_MEAN for a, b in zip(own, given, strict=True))
-    metric = None if after.given is None else after.given.metric
-    name = "score as given" if metric is None else f"{metric} as given"
-    return Aggregate("given", name, given[0], given[1], len(paired) if whole else None)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else nan
+def _of_weights(
+    traffic: NDArray[np.float64], gate: Metric | None, extras: Extras
+) -> tuple[str, ...]:
+    """What the traffic weights do not cover."""
+    if not extras.weights:
+        return ()
+    if gate is None:
+        return ("the scores given in the files cannot be weighted by traffic",)
+    bare = int(np.isnan(traffic).sum())
+    if not bare:
+        return ()
+    tail = "no traffic-weighted mean" if bare == len(traffic) else "they weigh 0"
+    return (f"{bare} of {len(traffic)} queries have no traffic weight: {tail}",)
 
 
 def _stated(given: GivenScores | None) -> Mapping[str, Any]:

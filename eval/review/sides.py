@@ -90,12 +90,13 @@ def _measured(side: SideInput, at: int, index: int, gate: Metric | None) -> _Mea
     given = None if run.given is None else run.given.queries.get(query_id)
     depth = (None if run.given is None else run.given.k) or scores.conventions.k
     value = 0.0 if query_id in run.failures else _given_score(given)
-    returned, unrated, told = _given_unrated(given, _top(side, index), depth)
+    listed = None if run.docs[index] is None else _top(side, index)
+    returned, unrated, told = _given_unrated(given, listed, depth)
     return _Measured(value, returned, unrated, told)
 
 
-def _top(side: SideInput, index: int) -> list[str]:
-    return list(dict.fromkeys((side.run.docs[index] or ())[: side.scores.conventions.k]))
+def _top(side: SideInput, index: int) -> tuple[str, ...]:
+    return (side.run.docs[index] or ())[: side.scores.conventions.k]
 
 
 def _listed(side: SideInput, index: int, known: _Known, measured: _Measured) -> Side:
@@ -118,14 +119,20 @@ def _given_score(given: GivenQuery | None) -> float:
     return nan if given is None or given.metric_score is None else given.metric_score
 
 
-def _given_unrated(given: GivenQuery | None, docs: Sequence[str], k: int) -> tuple[int, int, bool]:
-    """(returned, unrated, whether the file tells) of a query within k, by the file's own word."""
+def _given_unrated(
+    given: GivenQuery | None, docs: Sequence[str] | None, k: int
+) -> tuple[int, int, bool]:
+    """(returned, unrated, whether the file tells) of a query within k, by the file's own word.
+
+    Where the file lists no documents (None), k of them are taken to have come back.
+    """
+    returned = {match_key(doc) for doc in docs or ()}
     if given is None or given.unrated is None:
-        return len(docs), 0, False
+        return len(returned), 0, docs is not None and not docs
     unrated = {match_key(doc) for doc in given.unrated}
-    if docs:
-        return len(docs), sum(match_key(doc) in unrated for doc in docs), True
-    return k, min(len(unrated), k), True
+    if docs is None:
+        return k, min(len(unrated), k), True
+    return len(returned), len(returned & unrated), True
 
 
 def _best_rank(docs: Sequence[str], grades: Mapping[str, int], floor: int) -> int | None:

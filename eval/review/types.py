@@ -131,7 +131,7 @@ class Side:
         returned: distinct documents within k.
         unrated: those of them without a grade.
         unrated_known: whether the files tell which are unrated.
-        top: the documents within k, best first; empty where the file lists none.
+        top: the documents within k, best first, repeats kept; empty where the file lists none.
         best_rank: rank of the best-graded relevant document, None when not within k.
     """
 
@@ -143,6 +143,13 @@ class Side:
     unrated_known: bool = True
     top: tuple[RankedDoc, ...] = ()
     best_rank: int | None = None
+
+    @property
+    def answered(self) -> bool:
+        """Whether it came back with a document, as far as the file tells."""
+        if self.absent or self.error is not None:
+            return False
+        return self.returned > 0 or not self.unrated_known
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,11 +242,6 @@ class Unrated:
     queries: int
     mostly: int
     empty: int
-
-    @property
-    def share_mostly(self) -> float:
-        """Share of queries with more than half unrated, 0..1; NaN without queries."""
-        return self.mostly / self.queries if self.queries else nan
 
 
 @dataclass(frozen=True, slots=True)

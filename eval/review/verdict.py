@@ -26,7 +26,7 @@ def review(evidence: Evidence, settings: ReviewSettings | None = None) -> Review
     verdict = _verdict(outcomes)
     return Review(
         verdict=verdict,
-        headline=_headline(verdict, evidence, outcomes, settings),
+        headline=_headline(verdict, evidence, outcomes, settings) + _overridden(evidence),
         outcomes=outcomes,
         actions=recommended_actions(verdict, evidence, outcomes),
         evidence=evidence,
@@ -66,11 +66,17 @@ def _headline(
     failed = [o for o in outcomes if o.state is RuleState.FAILED and o.rule != "R4"]
     failed.sort(key=lambda o: _FIRST.index(o.rule) if o.rule in _FIRST else len(_FIRST))
     if failed:
-        return f"{mean}, but " + "; ".join(_why(o, evidence) for o in failed)
+        joint = "and" if evidence.main.delta < 0 else "but"
+        return f"{mean}, {joint} " + "; ".join(_why(o, evidence) for o in failed)
     caps = [o for o in outcomes if o.cap is not None]
     if caps:
         return f"{mean}, but " + "; ".join(f"{o.rule} could not run: {o.summary}" for o in caps)
     return f"{mean}; every rule that could run passed" if verdict is Verdict.APPROVE else mean
+
+
+def _overridden(evidence: Evidence) -> str:
+    """A verdict reached by overriding an honesty rule says so itself."""
+    return f" ({'; '.join(evidence.overrides)})" if evidence.overrides else ""
 
 
 def _mean_phrase(evidence: Evidence, settings: ReviewSettings) -> str:
@@ -80,7 +86,8 @@ def _mean_phrase(evidence: Evidence, settings: ReviewSettings) -> str:
         word = "improved"
     else:
         word = "flat" if main.delta >= -settings.max_mean_drop - TOLERANCE else "dropped"
-    return f"aggregate {word}, {main.delta:+.4f} ({main.before:.4f} to {main.after:.4f})"
+    over = "" if main.n is None else f" over {main.n} {'query' if main.n == 1 else 'queries'}"
+    return f"aggregate {word}, {main.delta:+.4f} ({main.before:.4f} to {main.after:.4f}){over}"
 
 
 def _why(outcome: RuleOutcome, evidence: Evidence) -> str:
@@ -93,4 +100,5 @@ def _why(outcome: RuleOutcome, evidence: Evidence) -> str:
     if not hurt:
         return outcome.findings[0].message
     shown = ", ".join(f'"{q.query.shown}" {q.delta:+.2f}' for q in hurt)
-    return f"{len(hurt)} head {'query' if len(hurt) == 1 else 'queries'} regressed ({shown})"
+    kind = "head" if all(q.head for q in hurt) else "head or critical"
+    return f"{len(hurt)} {kind} {'query' if len(hurt) == 1 else 'queries'} regressed ({shown})"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from relgate.eval.review.change import ChangeType
 from relgate.eval.review.rules.base import Rule, failed, not_checked, passed
 from relgate.eval.review.settings import ReviewSettings
-from relgate.eval.review.types import Evidence, Finding, RuleOutcome, Verdict
+from relgate.eval.review.types import Basis, Evidence, Finding, RuleOutcome, Verdict
 
 __all__ = ["RULE"]
 
-_RANKED = frozenset({"ndcg", "mrr", "precision", "dcg", "mean_reciprocal_rank"})
+# NDCG and MRR as engines call them; "dcg" only where it is not said to be without its ideal.
+_RANKED = frozenset({"dcg", "mean_reciprocal_rank"})
 
 # What a type needs beyond a ranking metric, and which this version cannot yet take in.
 _BEYOND: dict[ChangeType, str] = {
@@ -29,6 +30,8 @@ def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
         return not_checked("R1", "no type of change was given")
     problems = [p for kind in change.types if (p := _problem(kind, evidence)) is not None]
     kinds = ", ".join(change.types)
+    if not problems and evidence.basis is Basis.GIVEN and "metric" not in evidence.settings_after:
+        return not_checked("R1", f"{kinds}: the files do not name the metric of their scores")
     if not problems:
         return passed("R1", f"{kinds}: judged on {evidence.main.name}")
     return failed(
@@ -53,15 +56,17 @@ def _problem(kind: ChangeType, evidence: Evidence) -> str | None:
             f"a change of type {kind} must be judged on {_BEYOND[kind]}; what was supplied is "
             f"{evidence.main.name}"
         )
-    if kind is ChangeType.SYNONYMS and not evidence.queries:
-        return "a change of synonyms must be judged query by query, and no query was supplied"
-    given = evidence.settings_after.get("metric")
-    if evidence.main.key not in _RANKED and given is not None and given not in _RANKED:
-        return (
-            f"a change of type {kind} must be judged on a ranking metric such as NDCG or MRR; "
-            f"what was supplied is {given}"
-        )
-    return None
+    if kind is ChangeType.SYNONYMS:  # any metric, but query by query
+        return None if evidence.paired else f"no query is scored on both sides, and {kind} need it"
+    if evidence.basis is Basis.RECOMPUTED:
+        return None
+    metric, normalized = (evidence.settings_after.get(name) for name in ("metric", "normalized"))
+    if metric is None or (metric in _RANKED and normalized is not False):
+        return None
+    return (
+        f"a change of type {kind} must be judged on NDCG or MRR; what was supplied is {metric}"
+        + (" that is not normalized" if metric in _RANKED else "")
+    )
 
 
 RULE = Rule(
@@ -71,6 +76,6 @@ RULE = Rule(
     default="the table of change types",
     severity="REFUSE",
     source="R",
-    unchecked="no change given: note",
+    unchecked="no change given, or the files do not name their metric: note",
     check=check,
 )

@@ -4,22 +4,51 @@ from __future__ import annotations
 
 from relgate.eval.review.rules.base import Rule, failed, named, passed
 from relgate.eval.review.settings import ReviewSettings
-from relgate.eval.review.types import Evidence, Finding, RuleOutcome, Verdict
+from relgate.eval.review.types import Basis, Evidence, Finding, QueryEvidence, RuleOutcome, Verdict
 
 __all__ = ["RULE"]
 
 
 def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
-    """Refuses differing settings and differing query ids.
+    """Refuses differing settings, differing query ids, and a before side that is no baseline.
 
     A query that moved to the failures of the other side is not R2's but R12's.
     """
-    findings = [*_settings_that_differ(evidence), *_queries_that_differ(evidence)]
+    findings = [
+        *_settings_that_differ(evidence),
+        *_queries_that_differ(evidence),
+        *_no_baseline(evidence),
+    ]
     if findings:
         return failed("R2", "the two sides are not comparable", *findings)
-    both = {k for k in evidence.settings_before if k in evidence.settings_after}
-    stated = f"; the files agree on {', '.join(sorted(both))}" if both else ""
-    return passed("R2", f"{len(evidence.queries)} query ids on both sides{stated}")
+    line = f"{len(evidence.queries)} query ids on both sides"
+    both = sorted(k for k in evidence.settings_before if k in evidence.settings_after)
+    if both:
+        line += f"; the files agree on {', '.join(both)}"
+    elif evidence.basis is Basis.GIVEN:
+        line += "; the metric's settings were not compared: the files do not state them"
+    if any(q.now.top for q in evidence.queries) and all(_same(q) for q in evidence.queries):
+        line += "; both sides list the same documents in the same order for every query"
+    return passed("R2", line)
+
+
+def _same(query: QueryEvidence) -> bool:
+    return query.was.top == query.now.top
+
+
+def _no_baseline(evidence: Evidence) -> list[Finding]:
+    """Nothing to compare with: from zero, any change is an improvement."""
+    if any(q.was.answered for q in evidence.queries):
+        return []
+    return [
+        Finding(
+            "R2",
+            Verdict.REFUSE,
+            f"the before side answered none of its {len(evidence.queries)} queries with a document",
+            {"queries": len(evidence.queries)},
+            advice="run the before side again, on the index and engine that are live",
+        )
+    ]
 
 
 def _settings_that_differ(evidence: Evidence) -> list[Finding]:
@@ -67,7 +96,7 @@ def _queries_that_differ(evidence: Evidence) -> list[Finding]:
 RULE = Rule(
     id="R2",
     name="comparable",
-    asks="Same metric, k, gain, floor, judgment list and query ids on both sides?",
+    asks="Same metric, k, normalization and query ids on both sides, and a before side at all?",
     default="exact",
     severity="REFUSE",
     source="G, X",

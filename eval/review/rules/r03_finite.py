@@ -40,6 +40,18 @@ def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
                 queries=tuple(q.query.id for q in lost),
             )
         )
+    scored = evidence.paired
+    if scored and all(q.no_ideal for q in scored):
+        findings.append(
+            Finding(
+                "R3",
+                Verdict.REFUSE,
+                f"none of the {len(scored)} scored queries has a judgment above grade 0, so no "
+                "ranking of theirs could score above 0",
+                {"queries": len(scored)},
+                advice="judge documents that answer these queries",
+            )
+        )
     if findings:
         return failed("R3", "a figure is not a finite number", *findings)
     return passed("R3", f"all figures of {len(evidence.paired)} scored queries are finite")
@@ -49,8 +61,7 @@ def _unexplained(query: QueryEvidence) -> bool:
     if query.paired and isfinite(query.before) and isfinite(query.after):
         return False
     absent = query.was.absent or query.now.absent  # R2 has these
-    failed_twice = query.was.error is not None and query.now.error is not None
-    return not (query.no_ideal or query.unjudged or absent or failed_twice)
+    return not (query.no_ideal or query.unjudged or absent)
 
 
 RULE = Rule(

@@ -29,8 +29,7 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
             Finding(
                 "R4",
                 Verdict.NEEDS_WORK,
-                f"aggregate flat: {line}; an improvement is "
-                f"{settings.min_improvement:+.2f} or more",
+                f"aggregate flat: {line}; an improvement is {settings.min_improvement:+g} or more",
                 figures,
                 advice=(
                     None if intent else 'if no relevance change is wanted, say intent = "neutral"'

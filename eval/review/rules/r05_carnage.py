@@ -20,9 +20,9 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
     share = len(dropped) / len(paired)
     line = (
         f"{len(dropped)} of {len(paired)} queries ({percent(share)}) dropped by more than "
-        f"{settings.query_drop:.2f}"
+        f"{settings.query_drop:g}"
     )
-    if share < settings.max_dropped_share - TOLERANCE:
+    if not dropped or share < settings.max_dropped_share - TOLERANCE:
         return passed("R5", line)
     return failed(
         "R5",

@@ -6,6 +6,7 @@ from relgate.eval.review.rules.base import Rule, failed, named, not_checked, pas
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import (
     TOLERANCE,
+    Basis,
     Evidence,
     Finding,
     QueryEvidence,
@@ -19,18 +20,24 @@ __all__ = ["RULE"]
 def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
     """Fails for each head query that dropped, fell out of the top ranks or cannot be scored.
 
-    Critical queries are held to the ranks and to being scored.
+    Critical queries are held to the ranks and to being scored. Where the files list no documents
+    there are no ranks, and a critical query is held to the drop instead.
     """
     if not evidence.has_heads:
         return not_checked("R6", "no head or critical queries were given")
     marked = [q for q in evidence.queries if q.head or q.critical]
+    if not marked and not evidence.heads_missing:
+        return not_checked("R6", "the list of head or critical queries names no query")
+    ranked = evidence.basis is Basis.RECOMPUTED
     found = [
-        *(_drop(q, settings) for q in marked if q.head),
+        *(_drop(q, settings) for q in marked if q.head or not ranked),
         *(_fell_out(q, settings) for q in marked),
         _unscored([q.query.shown for q in marked if not q.paired], evidence.heads_missing),
     ]
     findings = [f for f in found if f is not None]
     line = f"{sum(q.paired for q in marked)} head or critical queries scored on both sides"
+    if not ranked:
+        line += "; ranks not looked at, since the scores are those given in the files"
     return failed("R6", line, *findings) if findings else passed("R6", f"{line}, none suffered")
 
 
@@ -53,11 +60,15 @@ def _drop(query: QueryEvidence, settings: ReviewSettings) -> Finding | None:
     return Finding(
         "R6",
         Verdict.NEEDS_WORK,
-        f'head query "{query.query.shown}" dropped {query.before:.2f} to {query.after:.2f} '
-        f"({query.delta:+.2f}); at most {settings.head_drop:.2f} is allowed",
+        f"{_called(query)} dropped {query.before:.2f} to {query.after:.2f} "
+        f"({query.delta:+.2f}); at most {settings.head_drop:g} is allowed",
         {"before": query.before, "after": query.after, "delta": query.delta},
         queries=(query.query.id,),
     )
+
+
+def _called(query: QueryEvidence) -> str:
+    return f'{"head" if query.head else "critical"} query "{query.query.shown}"'
 
 
 def _fell_out(query: QueryEvidence, settings: ReviewSettings) -> Finding | None:
@@ -66,12 +77,11 @@ def _fell_out(query: QueryEvidence, settings: ReviewSettings) -> Finding | None:
         return None
     if after is not None and after <= settings.top_rank:
         return None
-    kind = "head" if query.head else "critical"
     place = "out of the list" if after is None else f"at rank {after}"
     return Finding(
         "R6",
         Verdict.NEEDS_WORK,
-        f'the best document of {kind} query "{query.query.shown}" was at rank {before} and is now '
+        f"the best document of {_called(query)} was at rank {before} and is now "
         f"{place}; it must stay within the top {settings.top_rank}",
         {"rank_before": before, "rank_after": after},
         queries=(query.query.id,),

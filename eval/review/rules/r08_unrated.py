@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relgate.eval.review.rules.base import Rule, failed, not_checked, passed, percent
 from relgate.eval.review.settings import ReviewSettings
-from relgate.eval.review.types import TOLERANCE, Evidence, Finding, RuleOutcome, Verdict
+from relgate.eval.review.types import TOLERANCE, Evidence, Finding, RuleOutcome, Side, Verdict
 
 __all__ = ["RULE"]
 
@@ -12,24 +12,29 @@ __all__ = ["RULE"]
 def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
     """Refuses when too many queries of the after side have most of their top k unrated.
 
-    The share is of the documents returned, at most k: 3 unrated of 3 is all of them.
+    The share is of the documents returned, at most k: 3 unrated of 3 is all of them. Queries of
+    which the file does not tell count as rated, so that what is known may already be too much.
     """
-    unrated = evidence.coverage.now
-    k = evidence.conventions.k
-    if not unrated.known:
-        return not_checked(
-            "R8", "the files do not say which documents are unrated", cap=Verdict.NEEDS_WORK
-        )
-    if not unrated.queries:
+    sides = [q.now for q in evidence.queries if q.now.answered]
+    if not sides:
         return not_checked(
             "R8", "no query returned a document on the after side", cap=Verdict.NEEDS_WORK
         )
+    stale = sum(_stale(side, settings.mostly_unrated) for side in sides)
+    share = stale / len(sides)
     line = (
-        f"{unrated.mostly} of {unrated.queries} queries ({percent(unrated.share_mostly)}) have "
-        f"more than {percent(settings.mostly_unrated)} of their top {k} unrated"
+        f"{stale} of {len(sides)} queries ({percent(share)}) have more than "
+        f"{percent(settings.mostly_unrated)} of their top {evidence.conventions.k} unrated"
     )
-    if unrated.share_mostly <= settings.max_stale_share + TOLERANCE:
-        return passed("R8", line)
+    if share <= settings.max_stale_share + TOLERANCE:
+        untold = sum(not side.unrated_known for side in sides)
+        if not untold:
+            return passed("R8", line)
+        return not_checked(
+            "R8",
+            f"of {untold} of {len(sides)} queries the files do not say which documents are unrated",
+            cap=Verdict.NEEDS_WORK,
+        )
     return failed(
         "R8",
         line,
@@ -37,17 +42,17 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
             "R8",
             Verdict.REFUSE,
             f"{line}: the judgment list is stale; {percent(settings.max_stale_share)} is the limit",
-            {
-                "mostly_unrated": unrated.mostly,
-                "queries": unrated.queries,
-                "share": unrated.share_mostly,
-            },
+            {"mostly_unrated": stale, "queries": len(sides), "share": share},
             advice=(
                 "refresh the judgments: grade the unrated documents (review --judge ... --fill), "
                 "or have people label them"
             ),
         ),
     )
+
+
+def _stale(side: Side, limit: float) -> bool:
+    return side.unrated_known and side.unrated > limit * side.returned + TOLERANCE
 
 
 RULE = Rule(

@@ -2,38 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from relgate.eval.review.rules.base import Rule, failed, named, passed
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import Evidence, Finding, QueryEvidence, RuleOutcome, Verdict
 
 __all__ = ["RULE"]
 
+_SHOWN = 5
+
 
 def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
-    """Blocks when a query answered before and fails after; its after score counts as 0."""
+    """Blocks when a query answered before and fails after; its after score counts as 0.
+
+    A query that failed before has no score to compare with: its 0 makes any after score a gain.
+    """
     broken = [q for q in evidence.queries if q.now.error is not None and q.was.error is None]
-    both = [q for q in evidence.queries if q.now.error is not None and q.was.error is not None]
-    mended = [q for q in evidence.queries if q.was.error is not None and q.now.error is None]
-    tail = f"; {len(both)} fail on both sides" if both else ""
-    tail += f"; {len(mended)} failed before and answer now" if mended else ""
-    if not broken:
-        return passed("R12", f"no query fails that answered before{tail}")
-    return failed(
-        "R12",
-        f"{len(broken)} queries fail that answered before{tail}",
-        Finding(
+    unknown = [q for q in evidence.queries if q.was.error is not None]
+    line = f"{len(broken) or 'no'} queries fail that answered before"
+    if unknown:
+        mended = sum(q.now.error is None for q in unknown)
+        line += f"; {len(unknown)} failed before, of which {mended} answer now"
+    findings = [*_broken(broken), *_unknown(unknown)]
+    return failed("R12", line, *findings) if findings else passed("R12", line)
+
+
+def _broken(queries: list[QueryEvidence]) -> Iterator[Finding]:
+    if queries:
+        yield Finding(
             "R12",
             Verdict.BLOCK,
-            f"{len(broken)} queries fail after the change: {_with_errors(broken)}",
-            {"failed": len(broken)},
-            advice=f"mend the failing queries first: {named([q.query.shown for q in broken])}",
-            queries=tuple(q.query.id for q in broken),
-        ),
-    )
+            f"{len(queries)} queries fail after the change: {_with_errors(queries)}",
+            {"failed": len(queries)},
+            advice=f"mend the failing queries first: {named([q.query.shown for q in queries])}",
+            queries=tuple(q.query.id for q in queries),
+        )
+
+
+def _unknown(queries: list[QueryEvidence]) -> Iterator[Finding]:
+    if queries:
+        names = named([q.query.shown for q in queries])
+        yield Finding(
+            "R12",
+            Verdict.NEEDS_WORK,
+            f"{len(queries)} queries failed before the change, so what it does to them is not "
+            f"known, and the 0 they count as flatters the after side: {names}",
+            {"failed_before": len(queries)},
+            advice=f"run the before side again for {names}",
+            queries=tuple(q.query.id for q in queries),
+        )
 
 
 def _with_errors(broken: list[QueryEvidence]) -> str:
-    return "; ".join(f'"{q.query.shown}" ({_drop(q)}{q.now.error})' for q in broken[:5])
+    shown = "; ".join(f'"{q.query.shown}" ({_drop(q)}{q.now.error})' for q in broken[:_SHOWN])
+    more = len(broken) - _SHOWN
+    return f"{shown}; and {more} more" if more > 0 else shown
 
 
 def _drop(query: QueryEvidence) -> str:
@@ -43,9 +67,9 @@ def _drop(query: QueryEvidence) -> str:
 RULE = Rule(
     id="R12",
     name="failures",
-    asks="Does a query fail after that answered before?",
+    asks="Does a query fail after that answered before, or did it fail before?",
     default="any",
-    severity="BLOCK",
+    severity="BLOCK; NEEDS-WORK for queries that failed before",
     source="X",
     unchecked="note",
     check=check,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from relgate.eval.lists.types import Source
 from relgate.eval.review.rules.base import Rule, failed, passed
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import Evidence, Finding, RuleOutcome, Verdict
@@ -12,7 +13,7 @@ __all__ = ["RULE"]
 def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
     """An uncalibrated judge cannot turn a gate green: it caps the verdict."""
     if not evidence.judges:
-        return passed("R15", "no judge-made grades in the scores")
+        return _undeclared(evidence.coverage.by_source.get(Source.JUDGE, 0))
     rows = sum(j.rows for j in evidence.judges)
     faulty = [j for j in evidence.judges if j.problem is not None]
     if not faulty:
@@ -32,6 +33,15 @@ def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
             for j in faulty
         ),
     )
+
+
+def _undeclared(rows: int) -> RuleOutcome:
+    """Nobody named a judge: then the list must hold no grade of one."""
+    if not rows:
+        return passed("R15", "no judge-made grades in the scores")
+    line = f"{rows} judge-made grades, and nothing says by which judge"
+    advice = "calibrate the judge on people's labels (relgate calibrate --human ...)"
+    return failed("R15", line, Finding("R15", Verdict.NEEDS_WORK, line, {"rows": rows}, advice))
 
 
 RULE = Rule(

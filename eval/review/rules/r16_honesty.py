@@ -1,15 +1,19 @@
 """R16: the judge is of another family than the pipeline, and did not make the ranking.
 
-A breach is raised before any call (exit code 5), so what reaches this rule is what is left: that
-separation holds, was overridden by name, or could not be checked.
+A breach is raised before any call (exit code 5). The rule looks again at what it is given, so that
+evidence that came another way cannot pass unseen.
 """
 
 from __future__ import annotations
 
-from relgate.eval.review.rules.base import Rule, not_checked, passed
+from collections.abc import Sequence
+
+from relgate.eval.review.change import ChangeDescription
+from relgate.eval.review.rules.base import Rule, failed, not_checked, passed
 from relgate.eval.review.settings import ReviewSettings
-from relgate.eval.review.types import Evidence, Finding, RuleOutcome, Verdict
-from relgate.judge.families import NO_FAMILY
+from relgate.eval.review.types import Evidence, Finding, JudgeUse, RuleOutcome, Verdict
+from relgate.judge.families import NO_FAMILY, check_circularity, check_family_separation
+from relgate.rubrics.errors import HonestyError
 
 __all__ = ["RULE"]
 
@@ -20,16 +24,36 @@ def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
     notes = [Finding("R16", Verdict.APPROVE, text) for text in evidence.overrides]
     if not models:
         return passed("R16", "no grades made by a language model in the scores", *notes)
-    declared = evidence.change.system_models if evidence.change is not None else None
-    if declared is None:
+    if evidence.change is None or (declared := evidence.change.system_models) is None:
         return not_checked(
             "R16",
             "the pipeline's models were not declared (system_models; [] for none)",
             cap=Verdict.NEEDS_WORK,
         )
+    breach = None if evidence.overrides else _breach(models, evidence.change)
+    if breach is not None:
+        advice = "grade with a judge of another family, which is no part of the ranking"
+        return failed("R16", breach, Finding("R16", Verdict.REFUSE, breach, advice=advice))
     families = ", ".join(sorted({j.family or "declared" for j in models}))
     against = ", ".join(declared) or "no models in the pipeline"
     return passed("R16", f"judge family {families} against {against}", *notes)
+
+
+def _breach(judges: Sequence[JudgeUse], change: ChangeDescription) -> str | None:
+    """What is wrong with the first judge that must not judge this change, or None."""
+    try:
+        for judge in judges:
+            check_family_separation(
+                judge_model=judge.model or judge.version,
+                judge_family=judge.family,
+                system_models=change.system_models or (),
+            )
+            check_circularity(
+                judge_version=judge.version or "", ranker_versions=change.ranker_judges
+            )
+    except HonestyError as error:
+        return str(error)
+    return None
 
 
 RULE = Rule(
@@ -37,7 +61,7 @@ RULE = Rule(
     name="honesty",
     asks="Is the judge of another family than the pipeline's models, and no part of the ranking?",
     default="-",
-    severity="raises (exit code 5)",
+    severity="raises (exit code 5); REFUSE",
     source="judge document, X",
     unchecked="filled grades and system_models unset: cap NEEDS-WORK",
     check=check,

@@ -8,17 +8,23 @@ from relgate.eval.review.types import Evidence, Finding, RuleOutcome, Verdict
 
 __all__ = ["RULE"]
 
+_STEADY = (
+    "if two replays of one configuration differ, send a fixed preference with each query and break "
+    "ties in score with a sort on a unique field"
+)
+
 
 def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
     """Says the interval, p and what could have been detected; a claimed improvement must stand."""
-    noise = evidence.noise
+    noise, n = evidence.noise, len(evidence.paired)
     if not evidence.covers_all:
         return not_checked("R17", "the queries listed are not the whole query set")
-    if noise is None or noise.n < settings.min_noise_queries:
-        n = 0 if noise is None else noise.n
+    if n < settings.min_noise_queries:
         return not_checked(
             "R17", f"{n} queries scored on both sides; {settings.min_noise_queries} are needed"
         )
+    if noise is None:
+        return not_checked("R17", "the deltas do not tell their spread")
     inside = not noise.p < settings.max_p
     line = (
         f"delta {evidence.main.delta:+.4f}, 95 % interval [{noise.low:+.4f}, {noise.high:+.4f}], "
@@ -26,8 +32,11 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
         + (": inside the noise" if inside else "")
     )
     claimed = evidence.change is not None and evidence.change.intent == "improve"
-    if not (inside and claimed):
+    if not inside:
         return passed("R17", line)
+    if not claimed:
+        note = f"the delta is inside the noise; {_STEADY}"
+        return passed("R17", line, Finding("R17", Verdict.APPROVE, note))
     return failed(
         "R17",
         line,
@@ -36,7 +45,7 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
             Verdict.NEEDS_WORK,
             f"an improvement is claimed, and the delta is inside the noise: {line}",
             {"p": noise.p, "low": noise.low, "high": noise.high, "detectable": noise.detectable},
-            advice="add queries, or claim no improvement",
+            advice=f"add queries, or claim no improvement; {_STEADY}",
         ),
     )
 
