@@ -179,7 +179,7 @@ class CallEngine:
         attempt = 0
         while True:
             attempt += 1
-            await places.take()
+            await places.take(ahead=attempt > 1)
             try:
                 if attempt == 1:  # the deadline runs from the first try: a queue is no delay of it
                     loop = asyncio.get_running_loop()

@@ -34,13 +34,20 @@ class Places:
         self._good = 0
         self._shrunk_at = float("-inf")
 
-    async def take(self) -> None:
-        """Waits for a place; first come, first served."""
+    async def take(self, *, ahead: bool = False) -> None:
+        """Waits for a place; first come, first served.
+
+        Args:
+            ahead: go before those that wait already: a retry, whose deadline is running.
+        """
         if self._taken < self.limit and not self._waiting:
             self._taken += 1
             return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
+        if ahead:
+            self._waiting.appendleft(turn)
+        else:
+            self._waiting.append(turn)
         try:
             await turn
         except asyncio.CancelledError:

@@ -77,6 +77,28 @@ def test_a_waiting_retry_holds_no_place() -> None:
     assert order == ["fails", "answers", "answers", "answers"]
 
 
+def test_a_retry_goes_before_calls_that_have_not_begun() -> None:
+    # Else the deadline of a call that failed once runs out behind a long queue.
+    seen: list[str] = []
+    failed: set[str] = set()
+
+    async def generate(request: GenerateRequest) -> str:
+        seen.append(request.prompt)
+        await asyncio.sleep(0.01)
+        if request.prompt == "0" and "0" not in failed:
+            failed.add("0")
+            raise CallError(GradeError.PROVIDER, "503", retry=True)
+        return "ok"
+
+    async def run() -> None:
+        engine = CallEngine(generate, replace(QUICK, concurrency=1))
+        requests = [replace(REQUEST, prompt=str(i)) for i in range(6)]
+        await asyncio.gather(*(engine.call(r) for r in requests))
+
+    asyncio.run(run())
+    assert seen.index("0", 1) <= 2
+
+
 def test_a_call_gets_so_many_tries_and_no_more() -> None:
     fake = FakeGenerate([CallError(GradeError.PROVIDER, "503", retry=True)] * 9)
     (error,) = call(CallEngine(fake, replace(QUICK, attempts=4)))
