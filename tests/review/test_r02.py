@@ -1,0 +1,93 @@
+"""R2: two sides that were measured in two ways, or on other queries, are not compared."""
+
+from __future__ import annotations
+
+import pytest
+
+from relgate.eval.review.types import Basis, RankedDoc, RuleState, Verdict
+
+
+def test_the_same_queries_and_settings_pass_and_the_shared_settings_are_named(
+    check, evidence, many
+):
+    same = {"metric": "dcg", "k": 10}
+    outcome = check("R2", evidence(*many(3), settings_before=same, settings_after=dict(same)))
+    assert outcome.state is RuleState.PASSED
+    assert outcome.summary.startswith("3 query ids on both sides")
+    assert "agree on k, metric" in outcome.summary
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [("metric", "dcg", "precision"), ("k", 10, 20), ("normalized", False, True)],
+)
+def test_a_setting_that_differs_is_refused_with_both_values(
+    check, evidence, many, *, name, before, after
+):
+    outcome = check(
+        "R2",
+        evidence(*many(3), settings_before={name: before}, settings_after={name: after}),
+    )
+    (finding,) = outcome.findings
+    assert (outcome.state, finding.severity) == (RuleState.FAILED, Verdict.REFUSE)
+    assert f"{name} {before!r} before, {after!r} after" in finding.message
+    assert finding.figures == {name: {"before": before, "after": after}}
+
+
+def test_a_setting_stated_on_one_side_only_is_not_compared_and_that_is_said(check, evidence, many):
+    found = evidence(*many(3), basis=Basis.GIVEN, settings_after={"k": 10})
+    outcome = check("R2", found)
+    assert outcome.state is RuleState.PASSED
+    assert "settings were not compared" in outcome.summary
+
+
+@pytest.mark.parametrize("side", ["was", "now"])
+def test_a_query_on_one_side_only_is_refused_by_name(check, evidence, query, side):
+    other = query("kept", 0.5, 0.5)
+    outcome = check("R2", evidence(other, query("lost", 0.5, 0.5, **{side: {"absent": True}})))
+    (finding,) = outcome.findings
+    assert finding.severity is Verdict.REFUSE
+    assert finding.queries == ("lost",)
+    assert finding.figures == {
+        "side": {"was": "before", "now": "after"}[side], "absent": 1, "queries": 2,
+    }  # fmt: skip
+
+
+def test_a_query_that_moved_to_failures_is_not_its_business(check, evidence, query):
+    moved = query("b", 0.8, 0.0, now={"error": "parsing_exception", "returned": 0})
+    assert check("R2", evidence(query("a", 0.5, 0.6), moved)).state is RuleState.PASSED
+
+
+@pytest.mark.parametrize(
+    "was",
+    [{"error": "timeout", "returned": 0}, {"returned": 0}, {"absent": True, "returned": 0}],
+    ids=["failed", "empty", "absent"],
+)
+def test_a_before_side_that_answered_nothing_is_no_baseline(check, evidence, query, was):
+    dead = [query(name, 0.0, 0.9, was=was) for name in "abc"]
+    finding = check("R2", evidence(*dead)).findings[-1]
+    assert finding.severity is Verdict.REFUSE
+    assert "answered none of its 3 queries" in finding.message
+
+
+def test_one_answer_before_is_a_baseline(check, evidence, query):
+    dead = query("a", 0.0, 0.9, was={"error": "timeout", "returned": 0})
+    assert check("R2", evidence(dead, query("b", 0.5, 0.9))).state is RuleState.PASSED
+
+
+def test_no_query_at_all_is_no_baseline(check, evidence):
+    assert check("R2", evidence()).findings[0].severity is Verdict.REFUSE
+
+
+def test_files_that_do_not_tell_what_came_back_are_taken_to_have_answered(check, evidence, query):
+    bare = {"returned": 0, "unrated_known": False}
+    assert check("R2", evidence(query("a", 0.5, 0.6, was=bare, now=bare))).state is RuleState.PASSED
+
+
+def test_two_equal_sides_are_said_to_be_equal(check, evidence, query):
+    docs = (RankedDoc("d1", 3), RankedDoc("d2", 1))
+    same = query("a", 0.5, 0.5, was={"top": docs}, now={"top": docs})
+    moved = query("b", 0.5, 0.5, was={"top": docs}, now={"top": docs[::-1]})
+    assert "the same documents in the same order" in check("R2", evidence(same)).summary
+    assert "the same documents" not in check("R2", evidence(same, moved)).summary
+    assert "the same documents" not in check("R2", evidence(query("c", 0.5, 0.5))).summary
