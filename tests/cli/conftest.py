@@ -1,0 +1,264 @@
+"""Runs commands, as processes or in this one; a small project; a server that counts."""
+
+from __future__ import annotations
+
+import csv
+import json
+import logging
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from relgate.eval.cli import main
+
+_OUTER = (  # what a CI or a developer's shell may say, and what a command would heed
+    "CI", "GITHUB_SHA", "CI_COMMIT_SHA", "BUILDKITE_COMMIT", "CIRCLE_SHA1", "GIT_COMMIT",
+    "NO_COLOR", "OPENAI_API_KEY", "OPENAI_BASE_URL", "GOOGLE_API_KEY", "GEMINI_API_KEY",
+    "GOOGLE_GEMINI_BASE_URL", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy",
+    "https_proxy", "all_proxy",
+)  # fmt: skip
+
+JUDGE_MODULE = """\
+\"\"\"A judge that reads the grade out of the text, and notes each call.\"\"\"
+
+import json
+import os
+import re
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+def grade(request):
+    with (HERE / "calls.txt").open("a") as file:
+        file.write("call\\n")
+    rows = []
+    for line in request.prompt.splitlines():
+        found = re.match(r"(\\d+)\\. .*\\bclass (E|S|C|I)\\b", line)
+        if found:
+            rows.append({"id": found[1], "esci": found[2], "reason": "as its text says"})
+    return json.dumps({"grades": rows})
+
+
+def broken(request):
+    with (HERE / "calls.txt").open("a") as file:
+        file.write("call\\n")
+    raise RuntimeError("the model is down")
+"""
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def complaint(self) -> str:
+        """The one line that a user's mistake ends in."""
+        assert self.out == "", self.out
+        lines = [line for line in self.err.splitlines() if not line.startswith("relgate: see: ")]
+        assert len(lines) == 1, self.err
+        return lines[0]
+
+
+@pytest.fixture(autouse=True)
+def _at_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """A bare folder, a bare environment; the log is handed back as it was."""
+    for name in _OUTER:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    handlers = logging.getLogger().handlers[:]
+    yield
+    logging.getLogger().handlers[:] = handlers
+
+
+def run_process(*args: str | Path, env: dict[str, str] | None = None) -> Done:
+    """The command as a user's shell runs it."""
+    done = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-X", "utf8", "-m", "relgate.eval", *map(str, args)],
+        env={**os.environ, **(env or {})},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@pytest.fixture
+def process():
+    return run_process
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """The command by its entry point, in this process: the same exit codes and streams."""
+
+    def call(*args: str | Path) -> Done:
+        capsys.readouterr()
+        monkeypatch.setattr(sys, "argv", ["relgate", *map(str, args)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        caught = capsys.readouterr()
+        return Done(int(stop.value.code or 0), caught.out, caught.err)
+
+    return call
+
+
+GRADES = "ICSE"  # the letter of grade 0, 1, 2, 3
+
+
+@dataclass
+class Shop:
+    """A made-up project of `n` queries whose texts say what each document is worth.
+
+    Ten documents a query are labelled by people (half of them relevant) and make the before side,
+    worst first. The after side brings six new ones, all relevant, over the best four: better,
+    and unrated for more than half.
+    """
+
+    folder: Path
+    n: int = 45
+    module: str = "scripted"
+    human: list[tuple[str, str, int]] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)
+    before: dict[str, list[str]] = field(default_factory=dict)
+    after: dict[str, list[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for i in range(self.n):
+            query = f"query {i}"
+            known = [(f"h{i}-{j}", grade) for j, grade in enumerate((0, 0, 0, 1, 1, 2, 2, 2, 3, 3))]
+            new = [(f"n{i}-{j}", grade) for j, grade in enumerate((3, 3, 3, 2, 2, 2))]
+            for doc, grade in (*known, *new):
+                self.texts[doc] = f"item {doc} class {GRADES[grade]}"
+            self.human += [(query, doc, grade) for doc, grade in known]
+            self.before[query] = [doc for doc, _ in known]
+            best = [doc for doc, _ in reversed(known)][:4]
+            self.after[query] = [doc for doc, _ in new] + best
+
+    def write(self) -> Shop:
+        write_csv(self.folder / "judgments.csv", ("query", "doc_id", "grade"), self.human)
+        write_jsonl(
+            self.folder / "catalogue.jsonl",
+            [{"id": doc, "title": text} for doc, text in self.texts.items()],
+        )
+        for name, run in (("before", self.before), ("after", self.after)):
+            write_jsonl(
+                self.folder / f"{name}.jsonl", [{"query": q, "docs": d} for q, d in run.items()]
+            )
+        (self.folder / f"{self.module}.py").write_text(JUDGE_MODULE, encoding="utf-8")
+        return self
+
+    @property
+    def new(self) -> int:
+        """Documents that nobody rated."""
+        return 6 * self.n
+
+    @property
+    def calls(self) -> int:
+        """Calls that the scripted judge has had."""
+        path = self.folder / "calls.txt"
+        return len(path.read_text(encoding="utf-8").splitlines()) if path.exists() else 0
+
+    def judge(self, function: str = "grade") -> str:
+        return f"python:{self.module}:{function}"
+
+    def sides(self) -> list[str]:
+        return ["--before", "before.jsonl", "--after", "after.jsonl"]
+
+    def review(self, *more: str, judge: str | None = "grade") -> list[str]:
+        """A review's words; with a fill unless `judge` is None."""
+        fill = [] if judge is None else ["--judge", self.judge(judge), "--fill"]
+        given = ["--judgments", "judgments.csv", "--judgments-source", "human"]
+        return [
+            "review", *self.sides(), *given, "--catalogue", "catalogue.jsonl", *fill, *more,
+        ]  # fmt: skip
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Shop:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    module = f"scripted_{abs(hash(request.node.nodeid))}"  # imported once a test
+    return Shop(tmp_path, module=module).write()
+
+
+def write_csv(path: Path, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        writer.writerows(rows)
+
+
+def write_jsonl(path: Path, rows: Sequence[object]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+@pytest.fixture
+def read_jsonl():
+    def read_jsonl(path: Path) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+    return read_jsonl
+
+
+class Server:
+    """Answers every POST with one status and body, and keeps what it was sent."""
+
+    def __init__(self) -> None:
+        self.status = 200
+        self.body: Any = {}
+        self.seen: list[dict[str, str]] = []
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                self.rfile.read(int(self.headers["content-length"]))
+                server.seen.append({k.lower(): v for k, v in self.headers.items()})
+                data = json.dumps(server.body).encode()
+                self.send_response(server.status)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *_args: object) -> None:
+                """Quiet."""
+
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http.daemon_threads = True
+        self._thread = threading.Thread(
+            target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        )
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._http.server_address[1]}"
+
+    def close(self) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    server.close()
