@@ -55,6 +55,23 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Example:
+    """A graded pair that is shown to the judge before its own: few-shot.
+
+    Its query may not be among those that calibrate the judge.
+
+    Attributes:
+        query: the query.
+        text: the candidate's text.
+        label: the rubric's code for it.
+    """
+
+    query: str
+    text: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
 class JudgedHit:
     """What a judge said of one candidate.
 
@@ -71,6 +88,8 @@ class JudgedHit:
         batch_size: how many candidates were judged in the same call, if known.
         position: 1-based place within that call, if known.
         judged_at: ISO 8601 time of the grade, where it was kept.
+        expected_grade: mean grade under the class probabilities, where the judge gives them.
+        spread: standard deviation of the grade, under the probabilities or over a panel's votes.
     """
 
     id: str
@@ -82,6 +101,8 @@ class JudgedHit:
     batch_size: int | None = None
     position: int | None = None
     judged_at: str | None = None
+    expected_grade: float | None = None
+    spread: float | None = None
 
     @property
     def graded(self) -> bool:
