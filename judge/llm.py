@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 from relgate.judge.families import family_of
 from relgate.judge.parse import parse_reply
 from relgate.judge.prompt import judge_schema, references, render_prompt
+from relgate.judge.suspicion import SUSPICION_VERSION, suspicion
 from relgate.judge.sync import run_sync
 from relgate.judge.types import (
     ERROR_REASON,
     CallError,
     Candidate,
+    Example,
     Generate,
     GenerateRequest,
     GradeError,
@@ -62,6 +64,7 @@ def make_llm_judge(
     temperature: float | None = 0.0,
     max_output_tokens: int | None = None,
     endpoint: str | None = None,
+    examples: Sequence[Example] = (),
     policy: CallPolicy | None = None,
 ) -> LlmJudge:
     """A judge over the user's own `generate`.
@@ -79,16 +82,24 @@ def make_llm_judge(
         temperature: None sends none.
         max_output_tokens: None leaves it to the provider.
         endpoint: what else names the model that answers, for example a base URL.
+        examples: graded pairs shown before each batch; their queries must not calibrate the judge.
         policy: limits on calls.
 
     Raises:
-        UsageError: a batch size below 1, or a tag with `@` in it.
+        UsageError: a batch size below 1, a tag with `@` in it, or an example with a label that the
+            rubric does not have.
     """
     if batch_size < 1:
         raise UsageError(f"batch_size is {batch_size}; it must be 1 or more")
     if version is not None and ("@" in version or not version.strip()):
         raise UsageError(f"version tag {version!r} must be non-empty and without '@'")
     rubric = rubric if rubric is not None else load_rubric()
+    for example in examples:
+        if rubric.label_of(example.label) is None:
+            raise UsageError(
+                f"example {example.query!r} has label {example.label!r}, which rubric "
+                f"{rubric.tag} does not have"
+            )
     return LlmJudge(
         generate,
         rubric=rubric if version is None else replace(rubric, tag=version),
@@ -98,6 +109,7 @@ def make_llm_judge(
         temperature=temperature,
         max_output_tokens=max_output_tokens,
         endpoint=endpoint,
+        examples=tuple(examples),
         on_error=on_error,
         policy=policy,
     )
@@ -117,6 +129,7 @@ class LlmJudge:
         temperature: float | None,
         max_output_tokens: int | None,
         endpoint: str | None,
+        examples: tuple[Example, ...],
         on_error: Callable[[str], None] | None,
         policy: CallPolicy | None,
     ) -> None:
@@ -127,6 +140,7 @@ class LlmJudge:
         self.batch_size = batch_size
         self.fingerprint = _fingerprint(
             rubric,
+            examples,
             [
                 f"model={model}",
                 f"endpoint={endpoint}",
@@ -135,6 +149,7 @@ class LlmJudge:
                 f"batch_size={batch_size}",
             ],
         )
+        self.examples = examples
         self._generate = generate
         self._schema = judge_schema(rubric)
         self._temperature = temperature
@@ -164,13 +179,43 @@ class LlmJudge:
             return [
                 self._failed(c, GradeError.UNREADABLE, "the query is empty") for c in candidates
             ]
-        order = sorted(range(len(candidates)), key=lambda i: _mix(query, candidates[i].text))
-        batches = [order[i : i + self.batch_size] for i in range(0, len(order), self.batch_size)]
+        batches = self.batches(query, [c.text for c in candidates])
         rows: dict[int, JudgedHit] = {}
         async with asyncio.TaskGroup() as group:
             for batch in batches:
                 group.create_task(self._batch(query, candidates, batch, rows, asked=0))
         return [rows[i] for i in range(len(candidates))]
+
+    def batches(self, query: str, texts: Sequence[str]) -> list[list[int]]:
+        """Which texts go into one call, as indices; in an order derived from the content.
+
+        A text that talks to the judge (see `suspicion`) goes alone, so that it reaches no other.
+        """
+        order = sorted(range(len(texts)), key=lambda i: _mix(query, texts[i]))
+        alone = [i for i in order if suspicion(texts[i]) is not None]
+        apart = set(alone)
+        rest = [i for i in order if i not in apart]
+        size = self.batch_size
+        together = [rest[i : i + size] for i in range(0, len(rest), size)]
+        return [*together, *([i] for i in alone)]
+
+    def request(self, query: str, texts: Sequence[str]) -> GenerateRequest:
+        """What is asked for one batch, in the given order."""
+        return GenerateRequest(
+            system=self.rubric.system,
+            prompt=render_prompt(query, texts, self.rubric, self.examples),
+            schema=self._schema,
+            model=self.model,
+            temperature=self._temperature,
+            max_output_tokens=self._max_output_tokens,
+        )
+
+    async def grade_in_order(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
+        """One call with the candidates in the given order, nothing asked again.
+
+        For checks of what the order does; production grades with `grade`.
+        """
+        return await self._ask(query, candidates, list(range(len(candidates))))
 
     def grade_sync(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
         """As `grade`, for callers without an event loop.
@@ -202,14 +247,7 @@ class LlmJudge:
     async def _ask(
         self, query: str, candidates: Sequence[Candidate], batch: list[int]
     ) -> list[JudgedHit]:
-        request = GenerateRequest(
-            system=self.rubric.system,
-            prompt=render_prompt(query, [candidates[i].text for i in batch], self.rubric),
-            schema=self._schema,
-            model=self.model,
-            temperature=self._temperature,
-            max_output_tokens=self._max_output_tokens,
-        )
+        request = self.request(query, [candidates[i].text for i in batch])
         try:
             reply = await self.engine.call(request, len(batch))
         except CallError as error:
@@ -258,16 +296,17 @@ def _mix(query: str, text: str) -> bytes:
     return hashlib.sha256(material).digest()
 
 
-def _fingerprint(rubric: Rubric, settings: Sequence[str]) -> str:
+def _fingerprint(rubric: Rubric, examples: Sequence[Example], settings: Sequence[str]) -> str:
     """Hash of all that shapes an answer beside the rubric's text and the two texts judged.
 
     A rendered sample stands for the template, so that an edit to the template's code changes the
     hash without anybody having to remember a number.
     """
     parts = [
-        render_prompt("q", ["a" * 10_000, "b"], rubric),
+        render_prompt("q", ["a" * 10_000, "b"], rubric, examples),
         json.dumps(judge_schema(rubric), sort_keys=True),
         json.dumps([[label.code, label.name, label.grade] for label in rubric.labels]),
+        f"suspicion={SUSPICION_VERSION}",
         *settings,
     ]
     digest = hashlib.sha256()

@@ -10,10 +10,12 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
+from relgate.judge.types import Example
 from relgate.rubrics import Rubric
 
 __all__ = [
     "MAX_DESCRIPTION_CHARS",
+    "MAX_EXAMPLE_CHARS",
     "MAX_QUERY_CHARS",
     "MAX_TEXT_CHARS",
     "candidate_summary",
@@ -28,6 +30,7 @@ MAX_TEXT_CHARS = 1_500
 
 MAX_QUERY_CHARS = 500
 MAX_DESCRIPTION_CHARS = 240
+MAX_EXAMPLE_CHARS = 400
 
 _ELLIPSIS = "…"
 
@@ -105,10 +108,13 @@ def references(count: int) -> list[str]:
     return [str(i) for i in range(1, count + 1)]
 
 
-def render_prompt(query: str, texts: Sequence[str], rubric: Rubric) -> str:
-    """The user message for one batch, in the given order."""
+def render_prompt(
+    query: str, texts: Sequence[str], rubric: Rubric, examples: Sequence[Example] = ()
+) -> str:
+    """The user message for one batch, in the given order; few-shot examples go before it."""
     codes = "|".join(label.code for label in rubric.labels)
     lines = [
+        *_example_lines(examples, rubric),
         f"Shopper query: {one_line(query, MAX_QUERY_CHARS)}",
         f"Candidate {rubric.candidate_noun}:",
         *(
@@ -122,6 +128,20 @@ def render_prompt(query: str, texts: Sequence[str], rubric: Rubric) -> str:
         "Use the candidate's list number as its id.",
     ]
     return "\n".join(lines)
+
+
+def _example_lines(examples: Sequence[Example], rubric: Rubric) -> list[str]:
+    if not examples:
+        return []
+    return [
+        f"Graded examples (query => candidate => {rubric.label_noun}):",
+        *(
+            f"- {one_line(e.query, MAX_QUERY_CHARS)} => {one_line(e.text, MAX_EXAMPLE_CHARS)} "
+            f"=> {e.label}"
+            for e in examples
+        ),
+        "",
+    ]
 
 
 def judge_schema(rubric: Rubric) -> dict[str, Any]:
