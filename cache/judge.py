@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -101,12 +101,12 @@ class CachedJudge:
             if key not in found
         }
         self._count(hits=len(found), misses=len(missing))
-        order = sorted(missing)
-        size = max(1, self.batch_size)
-        batches = [order[start : start + size] for start in range(0, len(order), size)]
         # every batch is awaited, also when one raises: the others are being paid for
         graded = await asyncio.gather(
-            *(self._batch(query, {key: missing[key] for key in batch}) for batch in batches),
+            *(
+                self._batch(query, {key: missing[key] for key in batch})
+                for batch in self._batches(missing)
+            ),
             return_exceptions=True,
         )
         for rows in graded:
@@ -118,6 +118,16 @@ class CachedJudge:
             for key, candidate in zip(keys, candidates, strict=True)
         ]
 
+    def missing(self, query: str, candidates: Sequence[Candidate]) -> list[list[Candidate]]:
+        """What `grade` would send to the inner judge, batch by batch; nothing is sent.
+
+        For plans: one entry a batch, distinct texts only, in the order of their keys.
+        """
+        keys = [self._key(query, candidate.text) for candidate in candidates]
+        found = self._look_up(keys)
+        left = {k: c for k, c in zip(keys, candidates, strict=True) if k not in found}
+        return [[left[key] for key in batch] for batch in self._batches(left)]
+
     def grade_sync(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
         """As `grade`, for callers without an event loop.
 
@@ -125,6 +135,12 @@ class CachedJudge:
             UsageError: called from inside an event loop.
         """
         return run_sync(self.grade(query, candidates))
+
+    def _batches(self, missing: Iterable[str]) -> list[list[str]]:
+        """Keys in batches, ordered by key, so that retrieval order reaches no batch."""
+        order = sorted(missing)
+        size = max(1, self.batch_size)
+        return [order[start : start + size] for start in range(0, len(order), size)]
 
     def _key(self, query: str, text: str) -> str:
         # asked anew each time: a judge whose settings are changed must not get stale hits
