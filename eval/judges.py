@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -24,7 +25,9 @@ from relgate.judge.families import (
 )
 from relgate.judge.llm import LlmJudge, make_llm_judge
 from relgate.judge.providers.select import JudgeSpec, generate_for, parse_judge_spec
-from relgate.judge.types import Candidate, Judge
+from relgate.judge.redact import known_secrets, redact
+from relgate.judge.sync import run_sync
+from relgate.judge.types import Candidate, Judge, JudgedHit
 from relgate.rubrics import Rubric, load_rubric
 from relgate.rubrics.errors import InputError, UsageError
 
@@ -110,7 +113,7 @@ def open_judge(
         return OpenedJudge(name, judge, rubric, notes=baseline.notes)
     llm = _llm(spec, project, rubric, on_error)
     store = open_store(project.cache)
-    cached = CachedJudge(llm, store)
+    cached = CachedJudge(_KeylessJudge(llm, known_secrets(os.environ)), store)
     return OpenedJudge(name, cached, rubric, llm=llm, cached=cached, store=store)
 
 
@@ -133,6 +136,27 @@ def _llm(
             deadline_s=2 * project.timeout_s,
         ),
     )
+
+
+class _KeylessJudge:
+    """A judge whose reasons hold no key: a proxy may write what it was sent into its answer."""
+
+    def __init__(self, inner: LlmJudge, secrets: tuple[str, ...]) -> None:
+        self.version = inner.version
+        self.fingerprint = inner.fingerprint
+        self.model = inner.model
+        self.family = inner.family
+        self.batch_size = inner.batch_size
+        self.rubric = inner.rubric
+        self._inner = inner
+        self._secrets = secrets
+
+    async def grade(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
+        hits = await self._inner.grade(query, candidates)
+        return [replace(hit, reason=redact(hit.reason, self._secrets)) for hit in hits]
+
+    def grade_sync(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
+        return run_sync(self.grade(query, candidates))
 
 
 def _baseline(
