@@ -171,7 +171,15 @@ class CachedJudge:
         if [hit.id for hit in hits] != [candidate.id for candidate in candidates]:
             # stored under the wrong key, such a grade would be served for ever
             raise RuntimeError("the judge did not return one row a candidate in their order")
-        cleaned = [replace(hit, reason=clean_reason(hit.reason)) for hit in hits]
+        judged_at = self._clock().isoformat(timespec="seconds")
+        cleaned = [
+            replace(
+                hit,
+                reason=clean_reason(hit.reason),
+                judged_at=judged_at if hit.graded else None,
+            )
+            for hit in hits
+        ]
         by_key = dict(zip(batch, cleaned, strict=True))
         items = self._encode(query, batch, by_key)
         if items:
@@ -181,11 +189,10 @@ class CachedJudge:
     def _encode(
         self, query: str, batch: Mapping[str, Candidate], hits: Mapping[str, JudgedHit]
     ) -> dict[str, str]:
-        judged_at = self._clock().isoformat(timespec="seconds")
         items: dict[str, str] = {}
         for key, hit in hits.items():
             if hit.graded:
-                row = self._row(query, batch[key].text, hit, judged_at)
+                row = self._row(query, batch[key].text, hit)
                 if row is None:
                     self._count(unsaved=1)
                     self._warn("grades that do not fit the rubric are not stored")
@@ -193,7 +200,7 @@ class CachedJudge:
                     items[key] = encode_row(row, key=key)
         return items
 
-    def _row(self, query: str, text: str, hit: JudgedHit, judged_at: str) -> StoredRow | None:
+    def _row(self, query: str, text: str, hit: JudgedHit) -> StoredRow | None:
         try:
             row = StoredRow(
                 version=self._inner.version,
@@ -202,7 +209,9 @@ class CachedJudge:
                 esci=hit.esci,
                 grade=hit.grade,
                 reason=hit.reason,
-                judged_at=judged_at,
+                judged_at=hit.judged_at or "",
+                expected_grade=hit.expected_grade,
+                spread=hit.spread,
                 batch_size=hit.batch_size,
                 position=hit.position,
                 query_hash=query_hash(query)[:SHORT_HASH_CHARS],
@@ -251,4 +260,6 @@ def _hit(row: StoredRow) -> JudgedHit:
         batch_size=row.batch_size,
         position=row.position,
         judged_at=row.judged_at,
+        expected_grade=row.expected_grade,
+        spread=row.spread,
     )

@@ -65,6 +65,8 @@ class StoredRow(BaseModel):
         judged_at: ISO 8601 time with its offset.
         batch_size: how many candidates were judged in the same call, if known.
         position: 1-based place within that call, if known.
+        expected_grade: mean grade under class probabilities, if the judge gave them.
+        spread: standard deviation of the grade, if known.
         query_hash: start of the query's hash, to explain a miss.
         text_hash: start of the text's hash, to explain a miss.
     """
@@ -81,6 +83,8 @@ class StoredRow(BaseModel):
     judged_at: Annotated[str, Field(max_length=40), AfterValidator(_is_time)]
     batch_size: Annotated[int, Field(ge=1)] | None = None
     position: Annotated[int, Field(ge=1)] | None = None
+    expected_grade: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] | None = None
+    spread: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] | None = None
     query_hash: _ShortHash
     text_hash: _ShortHash
 
