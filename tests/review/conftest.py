@@ -212,3 +212,21 @@ def outcome() -> Make:
         return next(o for o in done.outcomes if o.rule == rule)
 
     return find
+
+
+@pytest.fixture(scope="session")
+def of() -> Make:
+    """One query's evidence out of a review."""
+
+    def find(done: Review, query_id: str) -> QueryEvidence:
+        return next(q for q in done.evidence.queries if q.query.id == query_id)
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def case(shared: Path) -> Make:
+    """A shared case by its id."""
+    lines = (shared / "cases/cases.jsonl").read_text("utf-8").splitlines()
+    cases = {found["id"]: found for found in map(json.loads, lines)}
+    return cases.__getitem__
