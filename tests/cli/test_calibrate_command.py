@@ -1,0 +1,216 @@
+"""`relgate calibrate`: figures, levels, and the certificate that a review looks up."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from relgate.eval.agreement.certificate import find_certificate, read_certificate
+
+
+@pytest.fixture
+def llmjudge(shared):
+    """NIST's labels and the 33 recorded submissions, in one file."""
+    file = shared / "data/llmjudge/test_human_and_33_llm.tsv"
+    return [
+        "calibrate", "--human", file, "--human-column", "human",
+        "--grades", file, "--grades-column", "willia-umbrela1",
+    ]  # fmt: skip
+
+
+def test_the_published_kappas_of_a_recorded_judge_come_out(process, llmjudge, tmp_path):
+    """0.2863 unweighted: published by LLMJudge 2024 for willia-umbrela1; the weighted two and n
+    are scikit-learn's, in the data's README."""
+    done = process(*llmjudge, "--json", "--out", "calibration")
+    assert done.code == 0
+    document = done.json
+    assert document["n"] == 4423
+    names = ("kappa", "kappa_linear", "kappa_quadratic")
+    points = [round(document["figures"][name]["point"], 4) for name in names]
+    assert points == [0.2863, 0.3963, 0.5044]
+    assert document["level"] == "untrusted"
+    written = json.loads((tmp_path / "calibration/calibration.json").read_text(encoding="utf-8"))
+    assert written == document
+    page = (tmp_path / "calibration/calibration.md").read_text(encoding="utf-8")
+    assert "0.2863" in page
+    assert "untrusted" in page
+
+
+def test_a_reader_sees_the_figures_the_level_and_why(call, llmjudge):
+    done = call(*llmjudge)
+    for part in ("4,423 labels of 25 queries", "0.2863", "0.3963", "0.5044", "Level: untrusted"):
+        assert part in done.out
+    assert "F1 at the floor 0.534 is not >= 0.80" in done.out
+
+
+def test_grades_that_name_no_judge_certify_nothing(call, llmjudge, tmp_path):
+    done = call(*llmjudge)
+    assert "nothing to certify" in done.err
+    assert not (tmp_path / "certificates").exists()
+
+
+def test_judge_and_grades_are_not_measured_together(call, llmjudge):
+    done = call(*llmjudge, "--judge", "baseline")
+    assert done.code == 2
+    assert "not both" in done.complaint
+
+
+def test_a_judge_of_the_settings_does_not_stand_against_grades(call, llmjudge, tmp_path):
+    (tmp_path / "relgate.toml").write_text('judge = "baseline"\n')
+    assert call(*llmjudge, "--json").json["n"] == 4423
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (("--policy", "lax"), "no trust policy 'lax'"),
+        (("--floor", "4"), "floor 4"),
+        (("--human-column", "nobody"), "nobody"),
+        (("--scale", "0-1"), "0-1"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(call, llmjudge, more, told):
+    done = call(*llmjudge, *more, "--quiet")
+    assert done.code == 2
+    assert told in done.complaint
+
+
+def by_judge(shop, *more: str) -> list[str]:
+    return [
+        "calibrate", "--human", "judgments.csv", "--catalogue", "catalogue.jsonl",
+        "--judge", shop.judge(), "--json", *more,
+    ]  # fmt: skip
+
+
+def test_a_judge_is_asked_and_its_certificate_found_by_a_review(call, shop):
+    document = call(*by_judge(shop)).json
+    assert document["n"] == len(shop.human) == 450
+    assert document["level"] == "trusted"
+    assert document["figures"]["kappa"]["point"] == 1.0
+    assert document["labels"]["sources"] == {"human": 450}
+    path = shop.folder / document["certificate"]
+    certificate = read_certificate(path)
+    assert path.parent == shop.folder / "certificates"
+    assert path.stem == certificate.fingerprint == document["judge"]["fingerprint"]
+    assert find_certificate(path.parent, certificate.fingerprint) == certificate
+    assert (certificate.expires_at - certificate.made_at).days == 90
+    (use,) = call(*shop.review("--json")).json["judge"]["grades"]
+    assert use["fingerprint"] == certificate.fingerprint
+    assert use["certificate_problem"] is None
+
+
+def test_calibrating_again_makes_no_call(call, shop):
+    call(*by_judge(shop))
+    calls = shop.calls
+    call(*by_judge(shop))
+    assert 0 < calls == shop.calls
+
+
+def test_a_review_finds_what_calibration_paid_for(call, shop):
+    """The same texts, the same judge: production sees the calibrated prompt."""
+    shop.human = [(q, d, g) for q, d, g in shop.human if not d.endswith("-9")]
+    whole = shop.human
+    shop.human = [*whole, *((q, f"n{i}-0", 3) for i, q in enumerate(shop.before))]
+    shop.write()
+    call(*by_judge(shop))
+    shop.human = whole
+    shop.write()
+    fill = call(*shop.review("--json")).json["judge"]["fill"]
+    assert fill["cached"] == shop.n
+
+
+def test_the_life_and_the_place_of_a_certificate_are_options(call, shop):
+    document = call(*by_judge(shop, "--days", "7", "--certificates", "trust")).json
+    certificate = read_certificate(shop.folder / document["certificate"])
+    assert document["certificate"].startswith("trust/")
+    assert (certificate.expires_at - certificate.made_at).days == 7
+
+
+def test_a_judges_own_grades_are_no_labels(call, shop):
+    """A filled list against itself would be perfect agreement of a judge with itself."""
+    call(*shop.review("--out", "report", "--quiet"))
+    done = call(
+        "calibrate", "--human", "report/judgments.jsonl", "--catalogue", "catalogue.jsonl",
+        "--judge", shop.judge(), "--json",
+    )  # fmt: skip
+    assert done.json["n"] == len(shop.human)
+    assert done.json["labels"]["made_by_judge"] == shop.new
+
+
+def test_few_labels_are_insufficient_however_well_they_agree(call, shop):
+    shop.human = shop.human[:50]
+    shop.write()
+    document = call(*by_judge(shop)).json
+    assert document["level"] == "insufficient"
+    assert document["figures"]["f1"]["point"] == 1.0
+
+
+def test_fewer_labels_than_the_minimum_are_refused_before_any_call(call, shop):
+    shop.human = shop.human[:4]
+    shop.write()
+    done = call(*by_judge(shop), "--quiet")
+    assert done.code == 2
+    assert "4 labels" in done.complaint
+    assert shop.calls == 0
+
+
+def test_labels_of_another_index_are_refused_not_kappa_zero(call, shop):
+    shop.human = [(q, f"other-{d}", g) for q, d, g in shop.human]
+    shop.write()
+    done = call(*by_judge(shop), "--quiet")
+    assert done.code == 2
+    assert "none of the 450 labelled documents" in done.complaint
+    assert shop.calls == 0
+
+
+# --- the baseline
+
+
+def baseline(*more: str) -> list[str]:
+    return [
+        "calibrate", "--human", "judgments.csv", "--catalogue", "catalogue.jsonl",
+        "--judge", "baseline", "--json", *more,
+    ]  # fmt: skip
+
+
+def test_the_baseline_is_measured_on_queries_it_did_not_learn_from(call, shop):
+    """Labels drawn at random cannot be learned: a kappa above chance would be memory."""
+    draw = random.Random(7)  # noqa: S311 - a made-up list
+    words = ["oak", "tin", "red", "silk", "jade", "fern", "moss", "clay", "iron", "wax"]
+    shop.texts = {doc: " ".join(draw.sample(words, 4)) + f" {doc}" for doc in shop.texts}
+    shop.human = [(q, d, draw.randrange(4)) for q, d, _ in shop.human]
+    shop.write()
+    document = call(*baseline()).json
+    assert document["n"] == 450
+    assert abs(document["figures"]["kappa"]["point"]) < 0.12
+    assert document["level"] == "untrusted"
+
+
+def test_the_baseline_learns_what_can_be_learned(call, shop):
+    """Relevant documents hold the query's words, the others do not."""
+    for i, query in enumerate(shop.before):
+        for doc in shop.texts:
+            if doc.startswith((f"h{i}-", f"n{i}-")):
+                words = query if shop.texts[doc][-1] in "ES" else "something else"
+                shop.texts[doc] = f"{words} {doc}"
+    shop.write()
+    document = call(*baseline()).json
+    assert document["judge"]["version"].startswith("baseline-")
+    assert document["judge"]["family"] == "none"
+    assert document["figures"]["f1"]["point"] > 0.6
+    certificate = read_certificate(shop.folder / document["certificate"])
+    words = shop.review("--judge", "baseline", "--fill", "--json", judge=None)
+    (use,) = call(*words).json["judge"]["grades"]
+    assert use["fingerprint"] == certificate.fingerprint
+    assert use["family"] == "none"
+
+
+def test_a_baseline_that_learned_from_other_labels_has_no_certificate(call, shop):
+    call(*baseline())
+    shop.human = shop.human[:-10]
+    shop.write()
+    words = shop.review("--judge", "baseline", "--fill", "--json", judge=None)
+    (use,) = call(*words).json["judge"]["grades"]
+    assert "no calibration certificate" in use["certificate_problem"]
