@@ -20,6 +20,8 @@ from relgate.eval.cli.common import (
 
 __all__ = ["command"]
 
+_SHOWN = 5
+
 
 @click.command("score")
 @click.option("--run", "runs", type=FILE, multiple=True, required=True, help="A run; repeatable.")
@@ -57,22 +59,28 @@ def command(runs: tuple[Path, ...], **flags: Any) -> None:  # noqa: ANN401 - cli
             for metric in metrics
         ],
     )
+    documents: list[dict[str, Any]] = []
     for number, (run, side) in enumerate(zip(aligned.runs, scores, strict=True)):
         _remarks(output, side)
+        document = _document(side, project.conventions())
         if run.given is not None:
-            checked = crosscheck(aligned.judgments, run, aligned.axis, number, side)
-            for mismatch in checked.mismatches:
-                what = "aggregate" if mismatch.query is None else mismatch.query.shown
-                output.remark(
-                    f"{run.name}: {what} is {mismatch.given:.4f} in the file, "
-                    f"{mismatch.ours:.4f} here: {mismatch.explanation}"
-                )
-    output.document(
-        {
-            "conventions": project.conventions().asdict(),
-            "runs": [_document(side, project.conventions()) for side in scores],
-        }
-    )
+            said = _cross_checks(crosscheck(aligned.judgments, run, aligned.axis, number, side))
+            more = len(said) - _SHOWN
+            for line in [*said[:_SHOWN], *([f"{more} more with --json"] if more > 0 else [])]:
+                output.remark(f"{run.name}: {line}")
+            document["cross_checks"] = said
+        documents.append(document)
+    output.document({"conventions": project.conventions().asdict(), "runs": documents})
+
+
+def _cross_checks(checked: Any) -> list[str]:  # noqa: ANN401 - CrossCheck, lazily imported
+    """What the file's own scores are, where they are not ours, or why that was not looked at."""
+    said = [
+        f"{'aggregate' if m.query is None else m.query.shown} is {m.given:.4f} in the file, "
+        f"{m.ours:.4f} here: {m.explanation}"
+        for m in checked.mismatches
+    ]
+    return said if checked.not_checked is None else [*said, checked.not_checked]
 
 
 def _remarks(output: Output, side: Any) -> None:  # noqa: ANN401 - RunScores, lazily imported
