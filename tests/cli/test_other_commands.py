@@ -115,7 +115,7 @@ def words_of_fill(shop, out: str, *more: str) -> list[str]:
 @pytest.mark.parametrize("out", ["new.jsonl", "new.csv", "deep/er/new.jsonl"])
 def test_fill_writes_a_list_that_reads_back_with_its_provenance(call, shop, out):
     assert call(*words_of_fill(shop, out)).code == 0
-    found = call("gaps", "--judgments", out, *(shop.sides()[1::2] and runs()), "--json").json
+    found = call("gaps", "--judgments", out, *runs(), "--json").json
     assert found["unrated"] == 0
     done = call("review", *shop.sides(), "--judgments", out, "--json")
     assert done.json["coverage"]["by_source"] == {"human": len(shop.human), "judge": shop.new}

@@ -1,0 +1,131 @@
+"""The list of packages, their data and the commands agree with what is on the disk."""
+
+from __future__ import annotations
+
+import ast
+import fnmatch
+import re
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import click
+import pytest
+
+from relgate.eval.cli.app import COMMANDS
+
+TOPS = ("judge", "eval", "cache", "rubrics")
+
+
+@pytest.fixture(scope="module")
+def setup(root: Path):
+    return tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def folders(root: Path) -> list[Path]:
+    """The packages on the disk."""
+    return [
+        init.parent.relative_to(root) for top in TOPS for init in (root / top).rglob("__init__.py")
+    ]
+
+
+def package_of(folder: Path) -> str:
+    return ".".join(("relgate", *folder.parts))
+
+
+def test_the_listed_packages_are_those_on_the_disk(root, setup):
+    listed = setup["tool"]["setuptools"]["packages"]
+    assert sorted(listed) == sorted(map(package_of, folders(root)))
+    assert len(listed) == len(set(listed))
+
+
+def test_every_folder_of_modules_is_a_package(root):
+    modules = {path.parent.relative_to(root) for top in TOPS for path in (root / top).rglob("*.py")}
+    assert modules == set(folders(root))
+
+
+def test_there_is_no_folder_relgate_in_the_way_of_the_namespace(root):
+    assert not (root / "relgate").exists()
+
+
+def test_the_packages_are_mapped_to_their_folders(setup):
+    mapped = setup["tool"]["setuptools"]["package-dir"]
+    assert mapped == {f"relgate.{top}": top for top in TOPS}
+
+
+def data_files(root: Path) -> list[tuple[Path, Path]]:
+    """Each file that is no module, with the package whose data it is."""
+    packages = set(folders(root))
+    found: list[tuple[Path, Path]] = []
+    for top in TOPS:
+        for path in sorted((root / top).rglob("*")):
+            rest = path.relative_to(root)
+            if path.is_dir() or path.suffix in {".py", ".pyc"} or "__pycache__" in path.parts:
+                continue
+            owner = next(parent for parent in rest.parents if parent in packages)
+            found.append((owner, rest.relative_to(owner)))
+    return found
+
+
+def left_out(files: list[tuple[Path, Path]], globs: dict[str, list[str]]) -> list[str]:
+    """Those that the wheel would lack. A `*` of setuptools' globs passes no slash."""
+    out: list[str] = []
+    for owner, rest in files:
+        patterns = [*globs.get("*", ()), *globs.get(package_of(owner), ())]
+        depth = len(rest.parts)
+        fits = any(len(Path(p).parts) == depth and fnmatch.fnmatch(str(rest), p) for p in patterns)
+        if not fits:
+            out.append(str(owner / rest))
+    return out
+
+
+def test_every_data_file_is_in_the_wheel(root, setup):
+    files = data_files(root)
+    assert len(files) >= 5  # the rubric, py.typed four times, the example's data
+    assert left_out(files, setup["tool"]["setuptools"]["package-data"]) == []
+
+
+def test_a_data_file_of_another_kind_would_be_noticed(setup):
+    globs = setup["tool"]["setuptools"]["package-data"]
+    planted = [(Path("rubrics"), Path("x.bin")), (Path("rubrics"), Path("deep/x.md"))]
+    assert left_out(planted, globs) == ["rubrics/x.bin", "rubrics/deep/x.md"]
+
+
+# --- commands
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_a_module_and_says_what_it_does(name):
+    command = import_module(f"relgate.eval.cli.cmd_{name}").command
+    assert isinstance(command, click.Command)
+    assert command.name == name
+    assert command.help
+    options = [p for p in command.params if isinstance(p, click.Option)]
+    assert [p.name for p in options if not p.help] == []
+    assert COMMANDS[name].endswith(".")
+
+
+def test_every_module_of_a_command_is_a_command(root):
+    modules = {path.stem.removeprefix("cmd_") for path in (root / "eval/cli").glob("cmd_*.py")}
+    assert modules == set(COMMANDS)
+
+
+def test_the_readme_names_every_command(root):
+    readme = root / "README.md"
+    if not readme.exists():
+        pytest.skip("no README.md yet")
+    text = readme.read_text(encoding="utf-8")
+    named = set(re.findall(r"\brelgate ([a-z]+)\b", text))
+    assert set(COMMANDS) <= named
+
+
+def test_the_command_line_loads_the_heavy_parts_late(root):
+    """Every module under eval/cli that holds options may import only what is light at the top."""
+    light = {"click", "relgate.eval.cli.app", "relgate.eval.cli.common", "relgate.rubrics",
+             "relgate.rubrics.errors"}  # fmt: skip
+    for path in (root / "eval/cli").glob("cmd_*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        names = {node.module for node in tree.body if isinstance(node, ast.ImportFrom)}
+        names |= {a.name for node in tree.body if isinstance(node, ast.Import) for a in node.names}
+        ours = {name for name in names if name and name.startswith(("relgate", "click"))}
+        assert ours <= light, path.name
