@@ -137,7 +137,12 @@ def build_evidence(
         covers_all=covers_all,
         has_heads=extras.heads_given,
         heads_missing=_heads_missing(queries, extras),
-        warnings=(*extras.warnings, *axis.warnings, *_of_weights(traffic, gate, extras)),
+        warnings=(
+            *extras.warnings,
+            *(f"{run.name}: {note}" for run in runs for note in run.notes),
+            *axis.warnings,
+            *_of_weights(traffic, gate, extras),
+        ),
     )
 
 

@@ -225,6 +225,14 @@ def test_case_g03_differing_settings_are_refused(case, rank_eval, reviewed):
     assert "normalized False before, True after" in done.headline
 
 
+def test_what_the_readers_noted_is_in_the_report(make_list, make_run, reviewed):
+    after = make_run(GOOD, name="after", notes=("2 documents have equal scores",))
+    done = reviewed(make_list(GRADES), make_run(BAD), after, warnings=("said before",))
+    said = ["said before", "after: 2 documents have equal scores"]
+    assert review_document(done)["warnings"] == said
+    assert "after: 2 documents have equal scores" in review_markdown(done)
+
+
 def test_build_evidence_without_extras_knows_no_head_no_change(make_list, make_run):
     found = build_evidence(make_list(GRADES), make_run(BAD), make_run(GOOD), Conventions())
     assert (found.change, found.has_heads, found.judges) == (None, False, ())

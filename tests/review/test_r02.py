@@ -91,3 +91,33 @@ def test_two_equal_sides_are_said_to_be_equal(check, evidence, query):
     assert "the same documents in the same order" in check("R2", evidence(same)).summary
     assert "the same documents" not in check("R2", evidence(same, moved)).summary
     assert "the same documents" not in check("R2", evidence(query("c", 0.5, 0.5))).summary
+
+
+def _listing(query, name, before, after):
+    docs = tuple(RankedDoc(f"d{i}") for i in range(10))
+    return query(name, 0.5, 0.6, was={"top": docs[:before]}, now={"top": docs[:after]})
+
+
+@pytest.mark.parametrize(("before", "after"), [(5, 10), (10, 5)])
+def test_sides_that_were_cut_at_different_depths_are_refused(check, evidence, query, before, after):
+    found = [_listing(query, f"q{i}", before, after) for i in range(10)]
+    (finding,) = check("R2", evidence(*found)).findings
+    assert finding.severity is Verdict.REFUSE
+    assert finding.figures == {"before": before, "after": after}
+    assert "replay both sides to depth 10" in finding.advice
+
+
+@pytest.mark.parametrize(
+    "lengths",
+    [
+        [(10, 10)] * 12,
+        [(5, 5)] * 12,
+        [(5, 10)] * 9,  # too few to tell
+        [(5, 10)] * 5 + [(4, 10)] * 6,  # they ended where they ended
+        [(5, 10)] * 12 + [(10, 10)],
+        [(0, 10)] * 12,  # nothing listed
+    ],
+)
+def test_lists_that_ended_by_themselves_are_compared(check, evidence, query, lengths):
+    found = [_listing(query, f"q{i}", *both) for i, both in enumerate(lengths)]
+    assert check("R2", evidence(*found)).state is RuleState.PASSED

@@ -8,15 +8,19 @@ from relgate.eval.review.types import Basis, Evidence, Finding, QueryEvidence, R
 
 __all__ = ["RULE"]
 
+_MIN_CUT_QUERIES = 10
+"""Fewer lists that end at one depth may do so by chance."""
+
 
 def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
-    """Refuses differing settings, differing query ids, and a before side that is no baseline.
+    """Refuses differing settings, query ids or depths, and a before side that is no baseline.
 
     A query that moved to the failures of the other side is not R2's but R12's.
     """
     findings = [
         *_settings_that_differ(evidence),
         *_queries_that_differ(evidence),
+        *_depths_that_differ(evidence),
         *_no_baseline(evidence),
     ]
     if findings:
@@ -34,6 +38,27 @@ def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
 
 def _same(query: QueryEvidence) -> bool:
     return query.was.top == query.now.top
+
+
+def _depths_that_differ(evidence: Evidence) -> list[Finding]:
+    """One side was cut above k: what it lacks below its cut would count against it."""
+    before = [len(q.was.top) for q in evidence.queries if q.was.top]
+    after = [len(q.now.top) for q in evidence.queries if q.now.top]
+    if not (before and after) or max(before) == max(after):
+        return []
+    shallow = min(before, after, key=max)
+    if len(shallow) < _MIN_CUT_QUERIES or 2 * shallow.count(max(shallow)) < len(shallow):
+        return []  # lists of many lengths were not cut, they ended
+    return [
+        Finding(
+            "R2",
+            Verdict.REFUSE,
+            f"the two sides were cut at different depths: the before side lists at most "
+            f"{max(before)} documents a query, the after side {max(after)}",
+            {"before": max(before), "after": max(after)},
+            advice=f"replay both sides to depth {evidence.conventions.k}",
+        )
+    ]
 
 
 def _no_baseline(evidence: Evidence) -> list[Finding]:
@@ -96,7 +121,7 @@ def _queries_that_differ(evidence: Evidence) -> list[Finding]:
 RULE = Rule(
     id="R2",
     name="comparable",
-    asks="Same metric, k, normalization and query ids on both sides, and a before side at all?",
+    asks="Same metric, k, depth and query ids on both sides, and a before side that answers?",
     default="exact",
     severity="REFUSE",
     source="G, X",
