@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PY := .venv/bin/python
 FOLDERS := judge eval cache rubrics
 
-.PHONY: demo test check format types docs bench soak clean
+.PHONY: demo test check format types docs bench soak peers clean
 
 .venv/ready: pyproject.toml requirements/dev.txt tools/setup.sh
 	bash tools/setup.sh
@@ -17,6 +17,9 @@ test: .venv/ready
 
 soak: .venv/ready ## the long forms: kills, storms, fuzz
 	$(PY) -m pytest -m soak
+
+peers: .venv/ready ## servers of other makers that tests/peers talks to; without them those tests skip
+	bash tools/peers.sh
 
 types: .venv/ready
 	mkdir -p .types/relgate
