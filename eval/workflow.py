@@ -1,167 +1,34 @@
-"""The main job as functions: gaps, fill, review. Calls judges and reads certificates: I/O.
+"""The main job as one function, the review. Calls judges and reads certificates: I/O.
 
 list -> gaps -> judge -> fill -> score -> rules -> report
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from relgate.eval.catalogue import Catalogue
-from relgate.eval.gaps.fill import Filled, Progress, fill_gaps, merge_filled
-from relgate.eval.gaps.find import QueryGaps, find_gaps
-from relgate.eval.judges import OpenedJudge, certificate_for, check_honesty, judges_in_use
-from relgate.eval.lists.build import ListBuilder
+from relgate.eval.filling import Aligned, align_inputs, fill_runs, query_texts
+from relgate.eval.gaps.fill import Progress
+from relgate.eval.judges import OpenedJudge, check_honesty, judges_in_use
 from relgate.eval.lists.types import JudgmentList
-from relgate.eval.metrics.align import Axis, align
-from relgate.eval.metrics.overlap import overlap, require_overlap
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryTable
 from relgate.eval.review.change import ChangeDescription
 from relgate.eval.review.evidence import Extras, build_evidence
-from relgate.eval.review.types import FillFacts, Review
+from relgate.eval.review.types import Basis, Review
 from relgate.eval.review.verdict import review
 from relgate.eval.runs.types import Run
-from relgate.judge.sync import run_sync
-from relgate.rubrics.errors import InputError, UsageError
+from relgate.rubrics.errors import UsageError
 
 __all__ = [
-    "Aligned",
-    "FilledList",
     "ReviewRequest",
     "Reviewed",
-    "align_inputs",
-    "fill_runs",
     "ranker_judges",
     "review_runs",
     "system_models",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Aligned:
-    """A list and runs on one axis.
-
-    Attributes:
-        judgments: the list; empty when none was given.
-        runs: the runs.
-        axis: their queries.
-        table: what a team says of its queries, or None.
-        warnings: what should be known of how they meet.
-    """
-
-    judgments: JudgmentList
-    runs: tuple[Run, ...]
-    axis: Axis
-    table: QueryTable | None
-    warnings: tuple[str, ...] = ()
-
-
-def align_inputs(
-    judgments: JudgmentList | None,
-    runs: Sequence[Run],
-    project: Project,
-    *,
-    table: QueryTable | None = None,
-) -> Aligned:
-    """Puts list and runs on one axis.
-
-    Raises:
-        InputError: queries that cannot be matched, or a list that has nothing to do with the runs.
-    """
-    listed = judgments if judgments is not None else ListBuilder(project.list_scale()).build()
-    axis = align(listed, runs, _texts(table))
-    said = None if judgments is None else _overlap_warning(judgments, runs, axis, project)
-    return Aligned(listed, tuple(runs), axis, table, () if said is None else (said,))
-
-
-def _overlap_warning(
-    judgments: JudgmentList, runs: Sequence[Run], axis: Axis, project: Project
-) -> str | None:
-    try:
-        return require_overlap(overlap(judgments, runs, axis, k=project.k))
-    except InputError as error:
-        raise InputError(error.what, path=project.judgments, mend=error.mend) from None
-
-
-def _texts(table: QueryTable | None) -> dict[str, str]:
-    rows = () if table is None else table.rows
-    return {row.id: row.text for row in rows if row.text is not None}
-
-
-@dataclass(frozen=True, slots=True)
-class FilledList:
-    """A list after a fill, and what the fill did.
-
-    Attributes:
-        judgments: the list with the judge's grades in it.
-        filled: what the judge made of the gaps.
-        facts: the same as counts.
-        notes: what a reader should know of the judge and of what it saw.
-    """
-
-    judgments: JudgmentList
-    filled: Filled
-    facts: FillFacts
-    notes: tuple[str, ...]
-
-
-def fill_runs(
-    aligned: Aligned,
-    opened: OpenedJudge,
-    catalogue: Catalogue,
-    project: Project,
-    *,
-    moment: datetime,
-    on_progress: Progress | None = None,
-) -> FilledList:
-    """Has a judge grade what nobody rated, within k on each side or in whole runs.
-
-    Raises:
-        UsageError: the judge's rubric is of another scale than the list.
-    """
-    scale = aligned.judgments.scale
-    if opened.rubric.max_grade != scale.max_grade:
-        raise UsageError(
-            f"rubric {opened.rubric.tag} grades 0 to {opened.rubric.max_grade}, and the list is on "
-            f"scale {scale.name}; take a rubric of that scale, or state the list's scale"
-        )
-    depth = project.k if project.fill == "top-k" else None
-    gaps = find_gaps(aligned.judgments, aligned.runs, aligned.axis, depth=depth)
-    certificate = certificate_for(project, opened.judge.fingerprint)
-    begin = time.monotonic()
-    filled = run_sync(
-        fill_gaps(
-            opened.judge,
-            gaps,
-            catalogue.candidate,
-            judged_at=moment.isoformat(timespec="seconds"),
-            certificate=None if certificate is None else certificate.certificate_id,
-            on_progress=on_progress,
-        )
-    )
-    facts = FillFacts(
-        judge=opened.name,
-        asked=filled.asked,
-        graded=len(filled.judgments),
-        cached=opened.hits,
-        errors=filled.errors,
-        no_text=filled.no_text,
-        calls=opened.calls,
-        seconds=time.monotonic() - begin,
-    )
-    merged = merge_filled(aligned.judgments, filled.judgments)
-    return FilledList(merged, filled, facts, (*opened.notes, *_bare_queries(gaps)))
-
-
-def _bare_queries(gaps: Sequence[QueryGaps]) -> tuple[str, ...]:
-    bare = sum(not gap.text_known for gap in gaps)
-    if not bare:
-        return ()
-    return (f"{bare} queries have no text in any file, so the judge saw their ids; give --queries",)
 
 
 def system_models(project: Project, change: ChangeDescription | None) -> tuple[str, ...] | None:
@@ -302,6 +169,11 @@ def _filled(
         raise UsageError("a fill needs the judgment list and the catalogue")
     before, after = aligned.runs
     first = build_evidence(judgments, before, after, request.project.conventions(), extras)
+    if first.basis is Basis.GIVEN:
+        raise UsageError(
+            "a fill would change no figure: some queries come without their hits, so "
+            "the scores are taken as given; save the responses with their hits"
+        )
     done = fill_runs(
         aligned,
         request.opened,
@@ -331,7 +203,7 @@ def _extras(aligned: Aligned, change: ChangeDescription | None, request: ReviewR
         heads=frozenset(heads),
         critical=frozenset(critical),
         heads_given=bool(heads or critical or {"head", "critical"} & set(columns)),
-        texts=_texts(aligned.table),
+        texts=query_texts(aligned.table),
         weights={row.id: row.weight for row in rows if row.weight is not None},
         warnings=(*request.warnings, *aligned.warnings),
         seed=request.seed,

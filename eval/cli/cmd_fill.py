@@ -47,9 +47,9 @@ _PROVIDER_TROUBLE = 6
 def command(runs: tuple[Path, ...], out: Path, *, whole: bool, **flags: Any) -> int:  # noqa: ANN401
     """Have a judge grade the gaps, and write a new list; people outrank judges."""
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
+    from relgate.eval.filling import align_inputs, fill_runs  # noqa: PLC0415
     from relgate.eval.judges import check_honesty  # noqa: PLC0415
     from relgate.eval.lists.write import write_list  # noqa: PLC0415
-    from relgate.eval.workflow import align_inputs, fill_runs  # noqa: PLC0415
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
     names = (

@@ -122,7 +122,11 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
         opened=opened,
         catalogue=catalogue,
         overrides=tuple(flags["overrides"]),
-        warnings=(*warnings, *(found.notes if found else ())),
+        warnings=(
+            *warnings,
+            *(found.notes if found else ()),
+            *(f"{run.name}: {note}" for run in (before, after) for note in run.notes),
+        ),
         seed=flags["seed"],
     )
     done = review_runs(

@@ -33,9 +33,9 @@ _SHOWN = 5
 def command(runs: tuple[Path, ...], **flags: Any) -> None:  # noqa: ANN401 - click
     """Score runs against a judgment list; every figure names its convention."""
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
+    from relgate.eval.filling import align_inputs  # noqa: PLC0415
     from relgate.eval.metrics.crosscheck import crosscheck  # noqa: PLC0415
     from relgate.eval.metrics.score import score_runs  # noqa: PLC0415
-    from relgate.eval.workflow import align_inputs  # noqa: PLC0415
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
     names = ("judgments", "scale", "judgments_source", "queries", "k", "floor", "gain", "no_ideal")

@@ -66,6 +66,8 @@ def load_run(path: Path, name: str, output: Output) -> Run:
     run = read_run(path, name=name)
     failed = f", {len(run.failures)} failed" if run.failures else ""
     output.remark(f"{path}: {len(run.queries):,} queries{failed}, read as {run.format}")
+    for note in run.notes:
+        output.remark(f"{path}: {note}")
     return run
 
 

@@ -21,7 +21,7 @@ class QueryGaps:
             text known.
         text_known: False when only an id is known, which is then what a judge would see.
         doc_ids: in order of first appearance, over all runs.
-        returned: distinct documents that the runs returned within the depth.
+        returned: distinct documents that the runs are known to have returned within the depth.
     """
 
     query: Query
@@ -34,6 +34,8 @@ def find_gaps(
     judgments: JudgmentList, runs: Sequence[Run], axis: Axis, *, depth: int | None
 ) -> list[QueryGaps]:
     """Unrated documents by query; queries without any are left out.
+
+    Where a file gives no hits for a query, what it names as unrated is all that is known.
 
     Args:
         judgments: the list that `axis` was made with.
@@ -48,8 +50,8 @@ def find_gaps(
         known = rated[listed] if listed >= 0 else {}
         returned: dict[str, str] = {}
         for run, index in zip(runs, axis.run_index, strict=True):
-            docs = run.docs[int(index[at])] if index[at] >= 0 else None
-            for doc in (docs or ())[:depth]:
+            docs = _known_documents(run, int(index[at])) if index[at] >= 0 else ()
+            for doc in docs[:depth]:
                 returned.setdefault(match_key(doc), doc)
         unrated = tuple(doc for key, doc in returned.items() if key not in known)
         if unrated:
@@ -63,3 +65,11 @@ def find_gaps(
                 )
             )
     return out
+
+
+def _known_documents(run: Run, index: int) -> tuple[str, ...]:
+    docs = run.docs[index]
+    if docs is not None or run.given is None:
+        return docs or ()
+    given = run.given.queries.get(run.queries[index].id)
+    return () if given is None else given.unrated or ()

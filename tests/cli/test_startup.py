@@ -43,7 +43,9 @@ def loaded_by(code: str, folder) -> set[str]:
         "from relgate.judge import make_llm_judge\nmake_llm_judge(lambda request: '')",
         COMMAND.format(words=["--help"]),
         COMMAND.format(words=["--version"]),
-        COMMAND.format(words=["review", "--help"]),
+        "from importlib import import_module\n"
+        "from relgate.eval.cli.app import COMMANDS\n"
+        "for name in COMMANDS: import_module(f'relgate.eval.cli.cmd_{name}').command",
     ],
 )
 def test_starting_up_loads_nothing_heavy(code, tmp_path):

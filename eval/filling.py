@@ -1,0 +1,149 @@
+"""Lists, runs and judges brought together: one axis, gaps found, gaps filled. Calls judges: I/O."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from relgate.eval.catalogue import Catalogue
+from relgate.eval.gaps.fill import Filled, Progress, fill_gaps, merge_filled
+from relgate.eval.gaps.find import QueryGaps, find_gaps
+from relgate.eval.judges import OpenedJudge, certificate_for
+from relgate.eval.lists.build import ListBuilder
+from relgate.eval.lists.types import JudgmentList
+from relgate.eval.metrics.align import Axis, align
+from relgate.eval.metrics.overlap import overlap, require_overlap
+from relgate.eval.project import Project
+from relgate.eval.queries import QueryTable
+from relgate.eval.review.types import FillFacts
+from relgate.eval.runs.types import Run
+from relgate.judge.sync import run_sync
+from relgate.rubrics.errors import InputError, UsageError
+
+__all__ = ["Aligned", "FilledList", "align_inputs", "fill_runs", "query_texts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """A list and runs on one axis.
+
+    Attributes:
+        judgments: the list; empty when none was given.
+        runs: the runs.
+        axis: their queries.
+        table: what a team says of its queries, or None.
+        warnings: what should be known of how they meet.
+    """
+
+    judgments: JudgmentList
+    runs: tuple[Run, ...]
+    axis: Axis
+    table: QueryTable | None
+    warnings: tuple[str, ...] = ()
+
+
+def align_inputs(
+    judgments: JudgmentList | None,
+    runs: Sequence[Run],
+    project: Project,
+    *,
+    table: QueryTable | None = None,
+) -> Aligned:
+    """Puts list and runs on one axis.
+
+    Raises:
+        InputError: queries that cannot be matched, or a list that has nothing to do with the runs.
+    """
+    listed = judgments if judgments is not None else ListBuilder(project.list_scale()).build()
+    axis = align(listed, runs, query_texts(table))
+    said = None if judgments is None else _overlap_warning(judgments, runs, axis, project)
+    return Aligned(listed, tuple(runs), axis, table, () if said is None else (said,))
+
+
+def _overlap_warning(
+    judgments: JudgmentList, runs: Sequence[Run], axis: Axis, project: Project
+) -> str | None:
+    try:
+        return require_overlap(overlap(judgments, runs, axis, k=project.k))
+    except InputError as error:
+        raise InputError(error.what, path=project.judgments, mend=error.mend) from None
+
+
+def query_texts(table: QueryTable | None) -> dict[str, str]:
+    """{query id: text} of a table, where it says; empty without a table."""
+    rows = () if table is None else table.rows
+    return {row.id: row.text for row in rows if row.text is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class FilledList:
+    """A list after a fill, and what the fill did.
+
+    Attributes:
+        judgments: the list with the judge's grades in it.
+        filled: what the judge made of the gaps.
+        facts: the same as counts.
+        notes: what a reader should know of the judge and of what it saw.
+    """
+
+    judgments: JudgmentList
+    filled: Filled
+    facts: FillFacts
+    notes: tuple[str, ...]
+
+
+def fill_runs(
+    aligned: Aligned,
+    opened: OpenedJudge,
+    catalogue: Catalogue,
+    project: Project,
+    *,
+    moment: datetime,
+    on_progress: Progress | None = None,
+) -> FilledList:
+    """Has a judge grade what nobody rated, within k on each side or in whole runs.
+
+    Raises:
+        UsageError: the judge's rubric is of another scale than the list.
+    """
+    scale = aligned.judgments.scale
+    if opened.rubric.max_grade != scale.max_grade:
+        raise UsageError(
+            f"rubric {opened.rubric.tag} grades 0 to {opened.rubric.max_grade}, and the list is on "
+            f"scale {scale.name}; take a rubric of that scale, or state the list's scale"
+        )
+    depth = project.k if project.fill == "top-k" else None
+    gaps = find_gaps(aligned.judgments, aligned.runs, aligned.axis, depth=depth)
+    certificate = certificate_for(project, opened.judge.fingerprint)
+    begin = time.monotonic()
+    filled = run_sync(
+        fill_gaps(
+            opened.judge,
+            gaps,
+            catalogue.candidate,
+            judged_at=moment.isoformat(timespec="seconds"),
+            certificate=None if certificate is None else certificate.certificate_id,
+            on_progress=on_progress,
+        )
+    )
+    facts = FillFacts(
+        judge=opened.name,
+        asked=filled.asked,
+        graded=len(filled.judgments),
+        cached=opened.hits,
+        errors=filled.errors,
+        no_text=filled.no_text,
+        calls=opened.calls,
+        seconds=time.monotonic() - begin,
+    )
+    merged = merge_filled(aligned.judgments, filled.judgments)
+    return FilledList(merged, filled, facts, (*opened.notes, *_bare_queries(gaps)))
+
+
+def _bare_queries(gaps: Sequence[QueryGaps]) -> tuple[str, ...]:
+    bare = sum(not gap.text_known for gap in gaps)
+    if not bare:
+        return ()
+    return (f"{bare} queries have no text in any file, so the judge saw their ids; give --queries",)
