@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -51,6 +50,7 @@ def command(run_path: Path, out: Path, pool: int, deadline: float, **flags: Any)
     """
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
     from relgate.eval.runs.write import write_run  # noqa: PLC0415
+    from relgate.judge.sync import run_sync  # noqa: PLC0415
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
     names = ("judgments", "scale", "judgments_source", "catalogue", "queries", "judge",
@@ -69,7 +69,7 @@ def command(run_path: Path, out: Path, pool: int, deadline: float, **flags: Any)
     )
     opened = load.load_judge(project, output, labels=labels, catalogue=catalogue)
     texts = {row.id: row.text for row in (table.rows if table else ()) if row.text}
-    new, asked, graded = asyncio.run(_rerank(run, texts, opened, catalogue, pool, deadline, output))
+    new, asked, graded = run_sync(_rerank(run, texts, opened, catalogue, pool, deadline, output))
     if not asked:
         raise InputError(
             "no document of the run has a text in the catalogue",

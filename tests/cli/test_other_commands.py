@@ -101,6 +101,31 @@ def test_gaps_shows_the_thinnest_queries_first(call, quepid):
     assert "queries more with --json" in done.out
 
 
+BARE = {
+    "metric_score": 0.5,
+    "details": {"query 0": {"metric_score": 0.5, "unrated_docs": ["n0-0", "n0-1"]}},
+}
+
+
+def test_gaps_that_a_file_without_hits_names_itself_are_shown_and_filled(call, shop):
+    (shop.folder / "bare.json").write_text(json.dumps(BARE))
+    words = ("--run", "bare.json", "--judgments", "judgments.csv")
+    (query,) = call("gaps", *words, "--json").json["queries"]
+    assert query["unrated"] == ["n0-0", "n0-1"]
+    more = ("--catalogue", "catalogue.jsonl", "--judge", shop.judge(), "--out", "new.jsonl")
+    assert call("fill", *words, *more, "--json").json["graded"] == 2
+
+
+def test_a_review_pays_for_no_grade_that_could_change_no_figure(call, shop):
+    """Without hits the scores are taken as given: filled grades would be in none of them."""
+    (shop.folder / "bare.json").write_text(json.dumps(BARE))
+    words = [w if w not in {"before.jsonl", "after.jsonl"} else "bare.json" for w in shop.review()]
+    done = call(*words, "--quiet")
+    assert done.code == 2
+    assert "a fill would change no figure" in done.complaint
+    assert shop.calls == 0
+
+
 # --- fill
 
 

@@ -23,6 +23,13 @@ except SystemExit as stop:
     assert not stop.code, stop.code
 """
 
+COMMANDS_ALL = """
+from importlib import import_module
+from relgate.eval.cli.app import COMMANDS
+for name in COMMANDS:
+    import_module(f"relgate.eval.cli.cmd_{name}")
+"""
+
 
 def loaded_by(code: str, folder) -> set[str]:
     """Top-level modules that `code` loads in an interpreter of its own."""
@@ -43,9 +50,7 @@ def loaded_by(code: str, folder) -> set[str]:
         "from relgate.judge import make_llm_judge\nmake_llm_judge(lambda request: '')",
         COMMAND.format(words=["--help"]),
         COMMAND.format(words=["--version"]),
-        "from importlib import import_module\n"
-        "from relgate.eval.cli.app import COMMANDS\n"
-        "for name in COMMANDS: import_module(f'relgate.eval.cli.cmd_{name}').command",
+        COMMANDS_ALL,
     ],
 )
 def test_starting_up_loads_nothing_heavy(code, tmp_path):
