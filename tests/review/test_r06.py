@@ -65,6 +65,9 @@ def test_the_best_document_must_stay_in_the_top_three(
     if outcome.findings:
         assert f'{mark} query "a" was at rank {was}' in outcome.findings[0].message
         assert outcome.findings[0].figures == {"rank_before": was, "rank_after": now}
+        assert outcome.findings[0].severity is Verdict.NEEDS_WORK
+        place = "now out of the list" if now is None else f"now at rank {now}"
+        assert place in outcome.findings[0].message
 
 
 def test_a_critical_query_is_held_to_ranks_and_not_to_the_drop(check, evidence, query):
