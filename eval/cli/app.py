@@ -73,7 +73,7 @@ def cli() -> None:
 def run() -> NoReturn:
     """Runs the command line and exits with its code."""
     try:
-        code = cli.main(standalone_mode=False)
+        code = cli.main(prog_name="relgate", standalone_mode=False)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.exceptions.NoArgsIsHelpError as error:
