@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import unified_diff
 
-from relgate.rubrics.types import Label, LabelExample, Rubric
+from relgate.rubrics.types import LabelExample, Rubric
 
 __all__ = ["RubricDiff", "diff_rubrics"]
 
@@ -98,9 +98,8 @@ def _labels(before: Rubric, after: Rubric) -> Iterator[str]:
 
 def _examples(before: Rubric, after: Rubric) -> Iterator[str]:
     old, new = ({label.code: label for label in x.labels} for x in (before, after))
-    none = Label("", "", 0)
-    for code in dict.fromkeys((*old, *new)):
-        a, b = old.get(code, none), new.get(code, none)
+    for code in (code for code in old if code in new):  # another's come and go with their label
+        a, b = old[code], new[code]
         for kind, was, now in (
             ("positive", a.positive, b.positive),
             ("negative", a.negative, b.negative),

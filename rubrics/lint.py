@@ -25,7 +25,6 @@ _TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _TAG_VERSION = re.compile(r"-v\d+$")
 _FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,31}")
 _TAKEN_FIELDS = frozenset({"id", "reason", "grades"})  # the reply schema's own
-_ROW_FIELDS = _TAKEN_FIELDS | {"candidates"}
 
 _ASKS = (  # an order: at the head of a sentence, or after a word that makes it one
     r"(?:^|[.;:!?\n]\s*|\b(?:must|should|please|always|only|you|to|then|and)\s+)"
@@ -77,19 +76,7 @@ def lint_rubric(rubric: Rubric) -> tuple[Problem, ...]:
 
 def structure_problems(rubric: Rubric) -> Iterator[Problem]:
     """What keeps a rubric from being used at all. `parse_rubric` raises the first."""
-    grades = sorted(label.grade for label in rubric.labels)
-    if len(grades) < 2 or grades != list(range(len(grades))):  # noqa: PLR2004 - two answers or more
-        yield Problem("error", f"grades are {grades}, not 0, 1, 2 ...", "give each its own grade")
-    names = [x.casefold() for label in rubric.labels for x in {label.code, label.name}]
-    if len(set(names)) != len(names):
-        yield Problem("error", "two labels share a code or a name", "make them distinct")
-    for name in ("code", "name"):
-        if any(getattr(x, name) != getattr(x, name).strip(" .,;:!\t\n") for x in rubric.labels):
-            yield Problem("error", f"a label's {name} has blanks or stops around it", "remove them")
-    if not all(names):
-        yield Problem("error", "a label has an empty code or name", "give each both")
-    if not 0 < rubric.floor <= max(grades, default=0):
-        yield Problem("error", f"floor {rubric.floor} is not a grade above 0", "see [[labels]]")
+    yield from _unusable_labels(rubric)
     if not _TAG.fullmatch(rubric.tag):
         yield Problem(
             "error",
@@ -104,6 +91,22 @@ def structure_problems(rubric: Rubric) -> Iterator[Problem]:
         )
     if not rubric.system.strip():
         yield Problem("error", "the system text is empty", "write it below the head")
+
+
+def _unusable_labels(rubric: Rubric) -> Iterator[Problem]:
+    grades = sorted(label.grade for label in rubric.labels)
+    if len(grades) < 2 or grades != list(range(len(grades))):  # noqa: PLR2004 - two answers or more
+        yield Problem("error", f"grades are {grades}, not 0, 1, 2 ...", "give each its own grade")
+    elif not 0 < rubric.floor <= grades[-1]:
+        yield Problem("error", f"floor {rubric.floor} is not a grade above 0", "see [[labels]]")
+    names = [x.casefold() for label in rubric.labels for x in {label.code, label.name}]
+    if len(set(names)) != len(names):
+        yield Problem("error", "two labels share a code or a name", "make them distinct")
+    for name in ("code", "name"):
+        if any(getattr(x, name) != getattr(x, name).strip(" .,;:!\t\n") for x in rubric.labels):
+            yield Problem("error", f"a label's {name} has blanks or stops around it", "remove them")
+    if not all(names):
+        yield Problem("error", "a label has an empty code or name", "give each both")
 
 
 def _tag(rubric: Rubric) -> Iterator[Problem]:
@@ -153,7 +156,7 @@ def _reply_format(rubric: Rubric) -> Iterator[Problem]:
             shown = " ".join(found.group().split())
             yield Problem("error", f"the system text asks for another reply: {shown!r}", mend)
     keys = dict.fromkeys(_JSON_KEY.findall(rubric.system))
-    odd = [key for key in keys if key not in _ROW_FIELDS | {rubric.label_field}]
+    odd = [key for key in keys if key not in _TAKEN_FIELDS | {rubric.label_field}]
     if odd:
         shown = ", ".join(repr(key) for key in odd)
         yield Problem("error", f"the system text asks for fields {shown}, not in the reply", mend)
