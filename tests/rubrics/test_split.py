@@ -222,3 +222,11 @@ def test_a_calibration_on_the_judges_own_examples_is_refused_with_exit_code_5() 
 def test_a_calibration_on_other_queries_passes() -> None:
     check_hygiene(["red shoes"], ["red shoe", "shoes", "shoes red"])
     check_hygiene([], ["red shoes"])
+
+
+def test_marks_in_another_order_are_the_same_query() -> None:
+    # Canonically equal; folding alone would turn U+0345 into a letter and part them for good.
+    one, other = "\u03b1\u0301\u0345", "\u03b1\u0345\u0301"
+    assert unicodedata.normalize("NFC", one) == unicodedata.normalize("NFC", other)
+    with pytest.raises(HonestyError):
+        check_hygiene([one], [other])
