@@ -5,7 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from relgate.judge.providers.settings import checked_key, checked_timeout_s, checked_url
+from relgate.judge.providers.settings import (
+    GEMINI_KEYS,
+    checked_key,
+    checked_timeout_s,
+    checked_url,
+)
 
 if TYPE_CHECKING:
     from relgate.judge.providers.gemini_client import GeminiGenerate
@@ -38,12 +43,7 @@ def gemini_generate(
         UsageError: `base_url` or `timeout_s` cannot be meant.
     """
     url = base_url or os.environ.get("GOOGLE_GEMINI_BASE_URL") or None
-    key = checked_key(
-        api_key,
-        names=("GOOGLE_API_KEY", "GEMINI_API_KEY"),
-        environ=os.environ,
-        optional=url is not None,
-    )
+    key = checked_key(api_key, names=GEMINI_KEYS, environ=os.environ, optional=url is not None)
     from relgate.judge.providers.gemini_client import GeminiGenerate  # noqa: PLC0415 - heavy SDK
 
     return GeminiGenerate(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -11,20 +10,52 @@ import httpx2
 from google import genai
 from google.genai import types
 
+from relgate.judge.providers.attempt import attempt
 from relgate.judge.providers.gemini_reply import failure_of, reply_of
 from relgate.judge.providers.loops import LoopLocal, tls_context
-from relgate.judge.redact import one_line
 from relgate.judge.types import CallError, GenerateReply, GenerateRequest, GradeError
 
-__all__ = ["GeminiGenerate"]
+__all__ = ["GOOGLE", "GeminiClient", "GeminiGenerate", "gemini_clients"]
 
-_GOOGLE = "https://generativelanguage.googleapis.com"
+GOOGLE = "https://generativelanguage.googleapis.com"
 
 
 @dataclass(frozen=True, slots=True)
-class _Client:
+class GeminiClient:
+    """The SDK's client, and the HTTP client below it."""
+
     sdk: genai.Client
     http: httpx2.AsyncClient
+
+
+def gemini_clients(
+    *, api_key: str, base_url: str, api_version: str | None, timeout_s: float
+) -> LoopLocal[GeminiClient]:
+    """Clients for one endpoint, one an event loop, the SDK's own retries off."""
+
+    def make() -> GeminiClient:
+        # A client of ours, for the SDK would otherwise take aiohttp where it is installed, with
+        # hidden retries and other exceptions; and follow redirects, key in hand.
+        http = httpx2.AsyncClient(verify=tls_context(), follow_redirects=False)
+        options = types.HttpOptions(
+            base_url=base_url,
+            api_version=api_version,
+            timeout=math.ceil(timeout_s * 1000),
+            # without it `generate_content` tries once, but `decisions` five times
+            retry_options=types.HttpRetryOptions(attempts=1),
+            httpx_async_client=http,
+            client_args={"verify": tls_context()},
+            async_client_args={"ssl": tls_context()},  # else it reads the trust store again
+        )
+        # enterprise=False: the environment must not send the key to another service
+        sdk = genai.Client(enterprise=False, api_key=api_key, http_options=options)
+        return GeminiClient(sdk, http)
+
+    async def close(client: GeminiClient) -> None:
+        await client.http.aclose()
+        client.sdk.close()
+
+    return LoopLocal(make, close)
 
 
 class GeminiGenerate:
@@ -46,11 +77,16 @@ class GeminiGenerate:
         thinking_budget: int | None,
     ) -> None:
         self._key = api_key
-        self._base_url = base_url or _GOOGLE
+        self._base_url = base_url or GOOGLE
         self._api_version = api_version
         self._timeout_s = timeout_s
         self._thinking_budget = thinking_budget
-        self._clients = LoopLocal(self._new_client, _close)
+        self._clients = gemini_clients(
+            api_key=api_key,
+            base_url=self._base_url,
+            api_version=api_version,
+            timeout_s=timeout_s,
+        )
 
     def __repr__(self) -> str:
         return f"GeminiGenerate(base_url={self._base_url!r}, api_version={self._api_version!r})"
@@ -61,9 +97,15 @@ class GeminiGenerate:
         Raises:
             CallError: every failure of the SDK, of the connection, or of the endpoint.
         """
-        if request.model is None:
+        model = request.model
+        if model is None:
             raise CallError(GradeError.PROVIDER, "no model named; give one", fatal=True)
-        outcome = await self._attempt(request, request.model)
+        outcome = await attempt(
+            lambda: self._generate(request, model),
+            timeout_s=self._timeout_s,
+            failure_of=lambda e: failure_of(e, base_url=self._base_url, secrets=(self._key,)),
+            key=self._key,
+        )
         if isinstance(outcome, CallError):
             raise outcome
         return outcome
@@ -72,38 +114,13 @@ class GeminiGenerate:
         """Closes the running loop's connections; the instance stays usable."""
         await self._clients.aclose()
 
-    def _new_client(self) -> _Client:
-        # A client of ours, for the SDK would otherwise take aiohttp where it is installed, with
-        # hidden retries and other exceptions; and follow redirects, key in hand.
-        http = httpx2.AsyncClient(verify=tls_context(), follow_redirects=False)
-        options = types.HttpOptions(
-            base_url=self._base_url,
-            api_version=self._api_version,
-            timeout=math.ceil(self._timeout_s * 1000),
-            httpx_async_client=http,
-            client_args={"verify": tls_context()},
-            async_client_args={"ssl": tls_context()},  # else it reads the trust store again
+    async def _generate(self, request: GenerateRequest, model: str) -> GenerateReply:
+        client = await self._clients.get()
+        models = cast("Any", client.sdk.aio.models)  # its own types are unknown in part
+        response: types.GenerateContentResponse = await models.generate_content(
+            model=model, contents=request.prompt, config=self._config(request)
         )
-        # enterprise=False: the environment must not send the key to another service
-        sdk = genai.Client(enterprise=False, api_key=self._key, http_options=options)
-        return _Client(sdk, http)
-
-    async def _attempt(self, request: GenerateRequest, model: str) -> GenerateReply | CallError:
-        """The reply or a failure; returned, lest the SDK's exception hang on it as its context."""
-        try:
-            async with asyncio.timeout(self._timeout_s):
-                client = await self._clients.get()
-                models = cast("Any", client.sdk.aio.models)  # its own types are unknown in part
-                response: types.GenerateContentResponse = await models.generate_content(
-                    model=model, contents=request.prompt, config=self._config(request)
-                )
-                return reply_of(response)
-        except CallError as failure:
-            return failure
-        except Exception as error:  # noqa: BLE001 - whatever the SDK raises, the call failed
-            known = failure_of(error, base_url=self._base_url, secrets=(self._key,))
-            said = one_line(f"{type(error).__name__}: {error}", secrets=(self._key,))
-            return known or CallError(GradeError.PROVIDER, said)
+        return reply_of(response)
 
     def _config(self, request: GenerateRequest) -> types.GenerateContentConfig:
         thinking = self._thinking_budget
@@ -120,8 +137,3 @@ class GeminiGenerate:
             automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
             automatic_continuation=False,  # each hop would be another request, paid for unseen
         )
-
-
-async def _close(client: _Client) -> None:
-    await client.http.aclose()
-    client.sdk.close()

@@ -5,7 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Literal
 
-from relgate.judge.providers.settings import checked_key, checked_timeout_s, checked_url
+from relgate.judge.providers.settings import (
+    OPENAI_KEYS,
+    checked_key,
+    checked_timeout_s,
+    checked_url,
+)
 
 if TYPE_CHECKING:
     from relgate.judge.providers.openai_client import OpenAIGenerate
@@ -35,9 +40,7 @@ def openai_generate(
         UsageError: `base_url` or `timeout_s` cannot be meant.
     """
     url = base_url or os.environ.get("OPENAI_BASE_URL") or None
-    key = checked_key(
-        api_key, names=("OPENAI_API_KEY",), environ=os.environ, optional=url is not None
-    )
+    key = checked_key(api_key, names=OPENAI_KEYS, environ=os.environ, optional=url is not None)
     from relgate.judge.providers.openai_client import OpenAIGenerate  # noqa: PLC0415 - 0.5 s SDK
 
     return OpenAIGenerate(

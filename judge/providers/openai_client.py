@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
+from functools import partial
 from typing import Any, Literal, cast
 
 import openai
 
+from relgate.judge.providers.attempt import attempt
 from relgate.judge.providers.loops import LoopLocal, tls_context
 from relgate.judge.providers.openai_reply import chat_reply, failure_of, responses_reply
 from relgate.judge.providers.openai_request import (
@@ -17,12 +18,28 @@ from relgate.judge.providers.openai_request import (
     responses_format,
     without_refused,
 )
-from relgate.judge.redact import one_line
 from relgate.judge.types import CallError, GenerateReply, GenerateRequest, GradeError
 
-__all__ = ["OpenAIGenerate"]
+__all__ = ["OPENAI", "OpenAIGenerate", "openai_clients"]
 
-_OPENAI = "https://api.openai.com/v1"
+OPENAI = "https://api.openai.com/v1"
+
+
+def openai_clients(
+    *, api_key: str, base_url: str, timeout_s: float
+) -> LoopLocal[openai.AsyncOpenAI]:
+    """Clients for one endpoint, one an event loop, the SDK's own retries off."""
+
+    def make() -> openai.AsyncOpenAI:
+        return openai.AsyncOpenAI(
+            api_key=api_key,
+            base_url=base_url,
+            timeout=timeout_s,
+            max_retries=0,
+            http_client=openai.DefaultAsyncHttpxClient(verify=tls_context()),
+        )
+
+    return LoopLocal(make, openai.AsyncOpenAI.close)
 
 
 class OpenAIGenerate:
@@ -41,13 +58,15 @@ class OpenAIGenerate:
         api: Literal["chat", "responses"],
     ) -> None:
         self._key = api_key
-        self._base_url = base_url or _OPENAI
+        self._base_url = base_url or OPENAI
         self._timeout_s = timeout_s
         self._api = api
         # older compatible servers know max_tokens alone, newer OpenAI models refuse it
         fields = ("max_completion_tokens", "max_tokens")
         self._abilities = Abilities(token_fields=fields if base_url is None else fields[::-1])
-        self._clients = LoopLocal(self._new_client, openai.AsyncOpenAI.close)
+        self._clients = openai_clients(
+            api_key=api_key, base_url=self._base_url, timeout_s=timeout_s
+        )
 
     def __repr__(self) -> str:
         return f"OpenAIGenerate(base_url={self._base_url!r}, api={self._api!r}, mode={self.mode!r})"
@@ -71,8 +90,12 @@ class OpenAIGenerate:
         if request.model is None:
             raise CallError(GradeError.PROVIDER, "no model named; give one", fatal=True)
         while True:
-            abilities = self._abilities
-            outcome = await self._attempt(request, abilities)
+            outcome = await attempt(
+                partial(self._once, request, self._abilities),
+                timeout_s=self._timeout_s,
+                failure_of=lambda e: failure_of(e, base_url=self._base_url, secrets=(self._key,)),
+                key=self._key,
+            )
             if isinstance(outcome, GenerateReply):
                 return outcome
             if isinstance(outcome, CallError):
@@ -83,32 +106,16 @@ class OpenAIGenerate:
         """Closes the running loop's connections; the instance stays usable."""
         await self._clients.aclose()
 
-    def _new_client(self) -> openai.AsyncOpenAI:
-        return openai.AsyncOpenAI(
-            api_key=self._key,
-            base_url=self._base_url,
-            timeout=self._timeout_s,
-            max_retries=0,
-            http_client=openai.DefaultAsyncHttpxClient(verify=tls_context()),
-        )
-
-    async def _attempt(
+    async def _once(
         self, request: GenerateRequest, abilities: Abilities
-    ) -> GenerateReply | Abilities | CallError:
-        """One HTTP request: the reply, the abilities that remain after a refusal, or a failure.
-
-        A failure is returned, not raised, so that the SDK's own exception, which may hold the
-        key in its text or its request, does not hang on it as its context.
-        """
+    ) -> GenerateReply | Abilities:
+        """One HTTP request: the reply, or the abilities that remain after a refusal."""
+        client = await self._clients.get()
         secrets = (self._key,)
         try:
-            async with asyncio.timeout(self._timeout_s):
-                client = await self._clients.get()
-                if self._api == "chat":
-                    return chat_reply(await _chat(client, request, abilities), secrets=secrets)
-                return responses_reply(await _respond(client, request, abilities), secrets=secrets)
-        except CallError as failure:
-            return failure
+            if self._api == "chat":
+                return chat_reply(await _chat(client, request, abilities), secrets=secrets)
+            return responses_reply(await _respond(client, request, abilities), secrets=secrets)
         except openai.APIStatusError as error:
             remaining = without_refused(
                 abilities,
@@ -117,14 +124,9 @@ class OpenAIGenerate:
                 param=error.param,
                 said=f"{error.message} {error.body}",
             )
-            return remaining or self._failure(error)
-        except Exception as error:  # noqa: BLE001 - whatever the SDK raises, the call failed
-            return self._failure(error)
-
-    def _failure(self, error: Exception) -> CallError:
-        known = failure_of(error, base_url=self._base_url, secrets=(self._key,))
-        said = one_line(f"{type(error).__name__}: {error}", secrets=(self._key,))
-        return known or CallError(GradeError.PROVIDER, said)
+            if remaining is None:
+                raise
+            return remaining
 
 
 async def _chat(

@@ -15,6 +15,7 @@ from relgate.judge.providers.failures import (
     retry_after_s,
     status_failure,
 )
+from relgate.judge.providers.fields import count_of, text_of
 from relgate.judge.redact import one_line
 from relgate.judge.types import CallError, GenerateReply, GradeError, Usage
 
@@ -85,19 +86,22 @@ def chat_reply(completion: object, *, secrets: Iterable[str] = ()) -> GenerateRe
     """
     choice = _first_choice(completion, secrets=secrets)
     message = getattr(choice, "message", None)
-    text, finish = _text(getattr(message, "content", None)), getattr(choice, "finish_reason", None)
-    if refusal := _text(getattr(message, "refusal", None)):
+    text, finish = (
+        text_of(getattr(message, "content", None)),
+        getattr(choice, "finish_reason", None),
+    )
+    if refusal := text_of(getattr(message, "refusal", None)):
         text, finish = refusal, "refused"
-    word = _text(finish) or "unknown"
+    word = text_of(finish) or "unknown"
     usage = getattr(completion, "usage", None)
     return GenerateReply(
         text=text,
         finish_reason=_FINISH.get(word, word),
         usage=Usage(
-            prompt_tokens=_count(getattr(usage, "prompt_tokens", None)),
-            completion_tokens=_count(getattr(usage, "completion_tokens", None)),
+            prompt_tokens=count_of(getattr(usage, "prompt_tokens", None)),
+            completion_tokens=count_of(getattr(usage, "completion_tokens", None)),
         ),
-        model=_text(getattr(completion, "model", None)),
+        model=text_of(getattr(completion, "model", None)),
     )
 
 
@@ -144,10 +148,10 @@ def responses_reply(response: object, *, secrets: Iterable[str] = ()) -> Generat
         text=" ".join(refusals) or "".join(texts) or None,
         finish_reason="refused" if refusals else _response_finish(response),
         usage=Usage(
-            prompt_tokens=_count(getattr(usage, "input_tokens", None)),
-            completion_tokens=_count(getattr(usage, "output_tokens", None)),
+            prompt_tokens=count_of(getattr(usage, "input_tokens", None)),
+            completion_tokens=count_of(getattr(usage, "output_tokens", None)),
         ),
-        model=_text(response.model),
+        model=text_of(response.model),
     )
 
 
@@ -183,11 +187,3 @@ def _parts(response: Response) -> tuple[list[str], list[str]]:
                 else:
                     refusals.append(part.refusal)
     return texts, refusals
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,4 +1,4 @@
-"""Which judge a name stands for, and the `generate` behind it. Imports the user's code: I/O."""
+"""Which judge a name stands for, and the way to its model. Imports the user's code: I/O."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ import importlib
 import os
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Literal, assert_never, cast
 
+from relgate.judge.decide import Decide
+from relgate.judge.providers.decisions import gemini_decide, openai_decide
 from relgate.judge.providers.gemini import gemini_generate
 from relgate.judge.providers.openai import openai_generate
 from relgate.judge.providers.settings import checked_url
@@ -18,16 +21,34 @@ from relgate.judge.redact import one_line, redact
 from relgate.judge.types import Generate
 from relgate.rubrics.errors import UsageError
 
-__all__ = ["JUDGE_FORMS", "JudgeSpec", "generate_for", "parse_judge_spec"]
+__all__ = ["JUDGE_FORMS", "JudgeSpec", "decide_for", "generate_for", "parse_judge_spec"]
 
 JUDGE_FORMS = (
     "baseline",
     "openai:MODEL",
     "gemini:MODEL",
+    "openai-decisions:MODEL",
+    "gemini-decisions:MODEL",
     "compatible:MODEL@URL",
     "python:module:function",
 )
 """How a judge may be named."""
+
+Kind = Literal[
+    "baseline",
+    "openai",
+    "gemini",
+    "openai-decisions",
+    "gemini-decisions",
+    "compatible",
+    "python",
+]
+_BY_MODEL: Mapping[str, Kind] = {
+    "openai": "openai",
+    "gemini": "gemini",
+    "openai-decisions": "openai-decisions",
+    "gemini-decisions": "gemini-decisions",
+}
 
 # Either part may hold an `@` or a `:` of its own; the address starts at the first `@http`.
 _COMPATIBLE = re.compile(r"(?P<model>\S+?)@(?P<url>https?://\S+)", re.IGNORECASE)
@@ -39,14 +60,14 @@ class JudgeSpec:
     """A judge by name; `str()` gives the name back.
 
     Attributes:
-        kind: which of the five forms.
+        kind: which of the forms.
         model: the model asked for; None for `baseline` and `python`.
         base_url: the endpoint, for `compatible`.
         module: the user's module, for `python`.
         function: the user's function in it, for `python`.
     """
 
-    kind: Literal["baseline", "openai", "gemini", "compatible", "python"]
+    kind: Kind
     model: str | None = None
     base_url: str | None = None
     module: str | None = None
@@ -56,7 +77,7 @@ class JudgeSpec:
         match self.kind:
             case "baseline":
                 return "baseline"
-            case "openai" | "gemini":
+            case "openai" | "gemini" | "openai-decisions" | "gemini-decisions":
                 return f"{self.kind}:{self.model}"
             case "compatible":
                 return f"compatible:{self.model}@{self.base_url}"
@@ -73,8 +94,8 @@ def parse_judge_spec(text: str) -> JudgeSpec:
     kind, _, rest = text.strip().partition(":")
     if kind == "baseline" and text.strip() == kind:
         return JudgeSpec("baseline")
-    if kind in {"openai", "gemini"} and rest and not any(c.isspace() for c in rest):
-        return JudgeSpec(cast("Literal['openai', 'gemini']", kind), model=rest)
+    if kind in _BY_MODEL and rest and not any(c.isspace() for c in rest):
+        return JudgeSpec(_BY_MODEL[kind], model=rest)
     if kind == "compatible" and (found := _COMPATIBLE.fullmatch(rest)):
         return JudgeSpec("compatible", model=found["model"], base_url=checked_url(found["url"]))
     if kind == "python" and (found := _PYTHON.fullmatch(rest)):
@@ -91,12 +112,14 @@ def generate_for(
     """The `generate` behind `spec`; the caller passes `spec.model` on in each request.
 
     Args:
-        spec: any judge but the baseline, which has no model to call.
+        spec: any judge but the baseline, which has no model to call, and those over `decisions`,
+            for which see `decide_for`.
         timeout_s: the limit of one call, seconds; the user's own function keeps its own.
         api: for `openai`, which of its two protocols.
 
     Raises:
-        UsageError: the user's module or function is not there or cannot be used; the baseline.
+        UsageError: the user's module or function is not there or cannot be used; the baseline; a
+            judge over `decisions`.
         ProviderUnavailableError: no API key.
     """
     match spec.kind:
@@ -110,8 +133,30 @@ def generate_for(
             return _user_function(spec)
         case "baseline":
             raise UsageError("the baseline judge calls no model")
+        case "openai-decisions" | "gemini-decisions":
+            raise UsageError(f"{spec} answers in probabilities, which is not wanted here")
         case _:
             assert_never(spec.kind)
+
+
+def decide_for(spec: JudgeSpec, *, timeout_s: float = 60.0) -> Decide:
+    """The `decide` behind `spec`; the caller passes `spec.model` on in each request.
+
+    Args:
+        spec: a judge over `decisions`.
+        timeout_s: the limit of one call, seconds.
+
+    Raises:
+        UsageError: any other judge.
+        ProviderUnavailableError: no API key.
+    """
+    match spec.kind:
+        case "openai-decisions":
+            return openai_decide(timeout_s=timeout_s)
+        case "gemini-decisions":
+            return gemini_decide(timeout_s=timeout_s)
+        case _:
+            raise UsageError(f"{spec} answers in words, not in probabilities")
 
 
 def _user_function(spec: JudgeSpec) -> Generate:

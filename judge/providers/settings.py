@@ -9,10 +9,21 @@ from urllib.parse import urlsplit
 from relgate.judge.redact import redact
 from relgate.rubrics.errors import ProviderUnavailableError, UsageError
 
-__all__ = ["NO_KEY", "checked_key", "checked_timeout_s", "checked_url"]
+__all__ = [
+    "GEMINI_KEYS",
+    "NO_KEY",
+    "OPENAI_KEYS",
+    "checked_key",
+    "checked_timeout_s",
+    "checked_url",
+]
 
 NO_KEY = "none"
 """Sent as the key to an endpoint of the user's own that needs none."""
+
+OPENAI_KEYS = ("OPENAI_API_KEY",)
+GEMINI_KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
+"""Environment variables that may hold the key, the first set one counts."""
 
 
 def checked_key(

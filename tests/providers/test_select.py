@@ -1,4 +1,4 @@
-"""A judge's name is one of five forms, and leads to a working `generate`."""
+"""A judge's name is one of seven forms, and leads to a working `generate` or `decide`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ import sys
 import pytest
 
 from relgate.judge.providers.gemini_client import GeminiGenerate
+from relgate.judge.providers.gemini_decisions import GeminiDecide
 from relgate.judge.providers.openai_client import OpenAIGenerate
+from relgate.judge.providers.openai_decisions import OpenAIDecide
 from relgate.judge.providers.select import (
     JUDGE_FORMS,
     JudgeSpec,
+    decide_for,
     generate_for,
     parse_judge_spec,
 )
@@ -37,6 +40,8 @@ def user_folder(tmp_path, monkeypatch):
         ("openai:gpt-x", JudgeSpec("openai", model="gpt-x")),
         ("openai:ft:gpt-x:acme::1", JudgeSpec("openai", model="ft:gpt-x:acme::1")),
         ("gemini:models/g-1", JudgeSpec("gemini", model="models/g-1")),
+        ("openai-decisions:gpt-x", JudgeSpec("openai-decisions", model="gpt-x")),
+        ("gemini-decisions:g-1", JudgeSpec("gemini-decisions", model="g-1")),
         (
             "compatible:qwen2.5:7b@http://localhost:11434/v1",
             JudgeSpec("compatible", model="qwen2.5:7b", base_url="http://localhost:11434/v1"),
@@ -61,6 +66,8 @@ def test_each_form_is_read_and_written_back(text, spec):
         "openai",
         "openai:",
         "openai:two words",
+        "openai-decisions:",
+        "decisions:gpt-x",
         "OpenAI:gpt-x",
         "baseline:x",
         "compatible:m",
@@ -72,7 +79,7 @@ def test_each_form_is_read_and_written_back(text, spec):
         "anthropic:claude",
     ],
 )
-def test_another_form_is_refused_in_one_line_that_names_all_five(text):
+def test_another_form_is_refused_in_one_line_that_names_them_all(text):
     with pytest.raises(UsageError) as caught:
         parse_judge_spec(text)
     assert all(form in str(caught.value) for form in JUDGE_FORMS)
@@ -104,6 +111,27 @@ def test_openai_and_gemini_lead_to_their_adapters(monkeypatch):
     monkeypatch.setenv("GEMINI_API_KEY", "AIza0123456789abcdef")
     assert isinstance(generate_for(JudgeSpec("openai", model="m")), OpenAIGenerate)
     assert isinstance(generate_for(JudgeSpec("gemini", model="m")), GeminiGenerate)
+
+
+def test_the_decisions_forms_lead_to_their_adapters(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef")
+    monkeypatch.setenv("GEMINI_API_KEY", "AIza0123456789abcdef")
+    assert isinstance(decide_for(JudgeSpec("openai-decisions", model="m")), OpenAIDecide)
+    assert isinstance(decide_for(JudgeSpec("gemini-decisions", model="m")), GeminiDecide)
+
+
+@pytest.mark.parametrize("kind", ["openai-decisions", "gemini-decisions"])
+def test_a_decisions_judge_has_no_words_and_needs_its_key(kind):
+    with pytest.raises(UsageError, match="probabilities"):
+        generate_for(JudgeSpec(kind, model="m"))
+    with pytest.raises(ProviderUnavailableError, match="API_KEY"):
+        decide_for(JudgeSpec(kind, model="m"))
+
+
+@pytest.mark.parametrize("text", ["baseline", "openai:m", "gemini:m", "python:m:f"])
+def test_any_other_judge_has_no_probabilities(text):
+    with pytest.raises(UsageError, match="in words"):
+        decide_for(parse_judge_spec(text))
 
 
 @pytest.mark.parametrize("kind", ["openai", "gemini"])
