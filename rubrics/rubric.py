@@ -44,7 +44,6 @@ from relgate.rubrics.types import Label, LabelExample, Rubric
 __all__ = [
     "ESCI_JUDGE_SYSTEM",
     "PROJECT_FOLDER",
-    "Rubric",
     "RubricSource",
     "builtin_names",
     "find_rubric",

@@ -28,7 +28,7 @@ from relgate.judge.baseline.reason import reason_for
 from relgate.judge.baseline.text import Document, fold, parse_document, parse_query
 from relgate.judge.types import ERROR_REASON, Candidate, GradeError, JudgedHit
 from relgate.rubrics.errors import InputError
-from relgate.rubrics.rubric import Rubric
+from relgate.rubrics import Rubric
 
 __all__ = ["MIN_LABELS", "MIN_QUERIES", "BaselineJudge", "LabelledPair"]
 
