@@ -27,8 +27,8 @@ from relgate.judge.baseline.model import LEARNER, OrdinalModel, fit_model
 from relgate.judge.baseline.reason import reason_for
 from relgate.judge.baseline.text import Document, fold, parse_document, parse_query
 from relgate.judge.types import ERROR_REASON, Candidate, GradeError, JudgedHit
-from relgate.rubrics.errors import InputError
 from relgate.rubrics import Rubric
+from relgate.rubrics.errors import InputError
 
 __all__ = ["MIN_LABELS", "MIN_QUERIES", "BaselineJudge", "LabelledPair"]
 
