@@ -10,7 +10,7 @@ from datetime import datetime
 from relgate.eval.catalogue import Catalogue
 from relgate.eval.gaps.fill import Filled, Progress, fill_gaps, merge_filled
 from relgate.eval.gaps.find import QueryGaps, find_gaps
-from relgate.eval.judges import OpenedJudge, certificate_for
+from relgate.eval.judges import OpenedJudge
 from relgate.eval.lists.build import ListBuilder
 from relgate.eval.lists.types import JudgmentList
 from relgate.eval.metrics.align import Axis, align
@@ -19,6 +19,7 @@ from relgate.eval.project import Project
 from relgate.eval.queries import QueryTable
 from relgate.eval.review.types import FillFacts
 from relgate.eval.runs.types import Run
+from relgate.eval.trust import certificate_for
 from relgate.judge.sync import run_sync
 from relgate.rubrics.errors import InputError, UsageError
 

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 
 from relgate.cache.base import Store
 from relgate.cache.judge import CachedJudge
 from relgate.cache.store import open_store
-from relgate.eval.agreement.certificate import Certificate, certificate_problem, find_certificate
 from relgate.eval.lists.types import JudgmentList, Source
 from relgate.eval.project import Project
-from relgate.eval.review.types import JudgeUse
 from relgate.judge.baseline import BaselineJudge, LabelledPair
 from relgate.judge.engine import CallPolicy
-from relgate.judge.families import (
-    NO_FAMILY,
-    check_circularity,
-    check_family_separation,
-    family_of,
-)
+from relgate.judge.families import check_circularity, check_family_separation
 from relgate.judge.llm import LlmJudge, make_llm_judge
 from relgate.judge.providers.select import JudgeSpec, generate_for, parse_judge_spec
 from relgate.judge.redact import known_secrets, redact
@@ -31,13 +25,7 @@ from relgate.judge.types import Candidate, Judge, JudgedHit
 from relgate.rubrics import Rubric, load_rubric
 from relgate.rubrics.errors import InputError, UsageError
 
-__all__ = [
-    "OpenedJudge",
-    "certificate_for",
-    "check_honesty",
-    "judges_in_use",
-    "open_judge",
-]
+__all__ = ["OpenedJudge", "check_honesty", "open_judge"]
 
 CandidateOf = Callable[[str], Candidate | None]
 
@@ -129,13 +117,29 @@ def _llm(
         family=project.judge_family,
         batch_size=project.batch_size,
         rubric=rubric,
-        endpoint=None if spec.kind in {"openai", "gemini"} else str(spec),
+        endpoint=_endpoint(spec),
         on_error=on_error,
         policy=CallPolicy(
             concurrency=project.concurrency,
             deadline_s=2 * project.timeout_s,
         ),
     )
+
+
+_BASE_URLS = {"openai": "OPENAI_BASE_URL", "gemini": "GOOGLE_GEMINI_BASE_URL"}
+
+
+def _endpoint(spec: JudgeSpec) -> str | None:
+    """What answers, beside the model's name: an address, or the user's own code.
+
+    It is in the fingerprint: an edited function, or a model behind another address, must get
+    neither the old one's grades from the cache nor its certificate.
+    """
+    if spec.kind in _BASE_URLS:
+        return os.environ.get(_BASE_URLS[spec.kind]) or None
+    source = getattr(sys.modules.get(spec.module or ""), "__file__", None)
+    code = "" if source is None else hashlib.sha256(Path(source).read_bytes()).hexdigest()
+    return f"{spec} {code}".rstrip()
 
 
 class _KeylessJudge:
@@ -231,62 +235,3 @@ def check_honesty(
             )
         )
     return tuple(sentence for sentence in said if sentence is not None)
-
-
-def certificate_for(project: Project, fingerprint: str) -> Certificate | None:
-    """The newest certificate of that judge in the project's folder, or None."""
-    place: Path = project.certificates
-    return find_certificate(place, fingerprint) if place.exists() else None
-
-
-def judges_in_use(
-    judgments: JudgmentList, project: Project, *, now: datetime, filled_by: Judge | None = None
-) -> tuple[JudgeUse, ...]:
-    """Every judge whose grades are in the list, with what is wrong with its certificate.
-
-    Args:
-        judgments: the list.
-        project: where certificates are, and the judge's declared family.
-        now: when the certificates must hold.
-        filled_by: the judge of a fill in this run, whose family is known.
-    """
-    rows: dict[tuple[str | None, str | None, str | None], int] = {}
-    counts = judgments.counts_by_origin()
-    for origin, n in zip(judgments.origins, counts, strict=True):
-        if origin.source is Source.JUDGE and n:
-            key = (origin.judge_version, origin.fingerprint, origin.model)
-            rows[key] = rows.get(key, 0) + n
-    return tuple(
-        JudgeUse(
-            version=version,
-            fingerprint=fingerprint,
-            model=model,
-            family=_family(project, version, fingerprint, model, filled_by),
-            rows=n,
-            problem=_problem(project, version, fingerprint, now),
-        )
-        for (version, fingerprint, model), n in rows.items()
-    )
-
-
-def _problem(
-    project: Project, version: str | None, fingerprint: str | None, now: datetime
-) -> str | None:
-    if fingerprint is None or version is None:
-        return "the list does not say which judge this was, so no certificate can be looked up"
-    found = certificate_for(project, fingerprint)
-    return certificate_problem(found, fingerprint=fingerprint, version=version, now=now)
-
-
-def _family(
-    project: Project,
-    version: str | None,
-    fingerprint: str | None,
-    model: str | None,
-    filled_by: Judge | None,
-) -> str | None:
-    if filled_by is not None and fingerprint == filled_by.fingerprint:
-        return filled_by.family
-    if version is not None and version.startswith("baseline-"):
-        return NO_FAMILY
-    return family_of(model) or project.judge_family

@@ -11,7 +11,7 @@ from datetime import datetime
 from relgate.eval.catalogue import Catalogue
 from relgate.eval.filling import Aligned, align_inputs, fill_runs, query_texts
 from relgate.eval.gaps.fill import Progress
-from relgate.eval.judges import OpenedJudge, check_honesty, judges_in_use
+from relgate.eval.judges import OpenedJudge, check_honesty
 from relgate.eval.lists.types import JudgmentList
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryTable
@@ -20,6 +20,7 @@ from relgate.eval.review.evidence import Extras, build_evidence
 from relgate.eval.review.types import Basis, Review
 from relgate.eval.review.verdict import review
 from relgate.eval.runs.types import Run
+from relgate.eval.trust import judges_in_use
 from relgate.rubrics.errors import UsageError
 
 __all__ = [

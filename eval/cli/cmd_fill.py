@@ -15,6 +15,7 @@ from relgate.eval.cli.common import (
     now,
     output_options,
     progress,
+    run_format_option,
     settings,
 )
 
@@ -25,6 +26,7 @@ _PROVIDER_TROUBLE = 6
 
 @click.command("fill")
 @click.option("--run", "runs", type=FILE, multiple=True, required=True, help="A run; repeatable.")
+@run_format_option
 @list_options
 @click.option("--catalogue", type=FILE, help="Product texts: what the judge sees.")
 @click.option("--queries", type=FILE, help="Query texts.")
@@ -64,7 +66,7 @@ def command(runs: tuple[Path, ...], out: Path, *, whole: bool, **flags: Any) -> 
     written_as = list_format(out)
     load.spare_inputs([out], [project.judgments, project.catalogue, project.queries, *runs])
     found = load.load_list(project, output, flags["list_format"])
-    read = [load.load_run(path, path.name, output) for path in runs]
+    read = [load.load_run(path, path.name, output, flags["run_format"]) for path in runs]
     catalogue = load.load_catalogue(project, output)
     aligned = align_inputs(found.judgments, read, project, table=load.load_queries(project))
     opened = load.load_judge(project, output, labels=found.judgments, catalogue=catalogue)

@@ -13,6 +13,7 @@ from relgate.eval.cli.common import (
     config_option,
     list_options,
     output_options,
+    run_format_option,
     settings,
 )
 
@@ -23,6 +24,7 @@ _SHOWN = 20
 
 @click.command("gaps")
 @click.option("--run", "runs", type=FILE, multiple=True, required=True, help="A run; repeatable.")
+@run_format_option
 @list_options
 @click.option("--queries", type=FILE, help="Query texts.")
 @click.option("--k", type=click.IntRange(1, 10_000), help="Depth; 10 by default.")
@@ -39,7 +41,7 @@ def command(runs: tuple[Path, ...], *, whole: bool, **flags: Any) -> None:  # no
     names = ("judgments", "scale", "judgments_source", "queries", "k")
     project = settings(flags["config"], {name: flags[name] for name in names})
     found = load.load_list(project, output, flags["list_format"])
-    read = [load.load_run(path, path.name, output) for path in runs]
+    read = [load.load_run(path, path.name, output, flags["run_format"]) for path in runs]
     aligned = align_inputs(found.judgments, read, project, table=load.load_queries(project))
     depth = None if whole else project.k
     gaps = find_gaps(aligned.judgments, aligned.runs, aligned.axis, depth=depth)

@@ -15,6 +15,7 @@ from relgate.eval.cli.common import (
     config_option,
     list_options,
     output_options,
+    run_format_option,
     settings,
 )
 from relgate.rubrics.errors import InputError, PlatformError
@@ -40,6 +41,7 @@ __all__ = ["command"]
               help="Seconds a query; after them the first stage's order stays. 60.")  # fmt: skip
 @click.option("--cache", type=FILE, help="Folder of paid grades.")
 @click.option("--out", type=FILE, required=True, help="The new run: .jsonl, .run or .trec.")
+@run_format_option
 @list_options
 @config_option
 @output_options
@@ -59,7 +61,7 @@ def command(run_path: Path, out: Path, pool: int, deadline: float, **flags: Any)
     if project.judge is None:
         raise click.UsageError("no judge: give --judge, or set judge in relgate.toml")
     load.spare_inputs([out], [run_path, project.judgments, project.catalogue, project.queries])
-    run = load.load_run(run_path, run_path.name, output)
+    run = load.load_run(run_path, run_path.name, output, flags["run_format"])
     table = load.load_queries(project)
     catalogue = load.load_catalogue(project, output)
     labels = (

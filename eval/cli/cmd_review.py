@@ -20,6 +20,7 @@ from relgate.eval.cli.common import (
     now,
     output_options,
     progress,
+    run_format_option,
     settings,
 )
 
@@ -34,6 +35,7 @@ _MILDER = {"needs-work": 0, "block": 1, "refuse": 2}
 @click.command("review", context_settings={"show_default": False})
 @click.option("--before", type=FILE, required=True, help="Results before the change.")
 @click.option("--after", type=FILE, required=True, help="Results after the change.")
+@run_format_option
 @list_options
 @click.option("--catalogue", type=FILE, help="Product texts: what a judge sees.")
 @click.option("--queries", type=FILE, help="Query texts, head marks, weights.")
@@ -43,7 +45,12 @@ _MILDER = {"needs-work": 0, "block": 1, "refuse": 2}
 @click.option("--description", help="The change in a few words.")
 @click.option("--sha", help="The commit; read from the CI environment by default.")
 @click.option("--head-query", "head_queries", multiple=True, help="A head query; repeatable.")
-@click.option("--system-model", "system_models", multiple=True, help="A model in the pipeline.")
+@click.option(
+    "--system-model",
+    "system_models",
+    multiple=True,
+    help="A model in the pipeline; 'none' says that there is none.",
+)
 @metric_options
 @click.option("--judge", help="Fill the gaps with this judge (with --fill).")
 @click.option("--judge-family", help="Its family, where its name does not tell.")
@@ -103,8 +110,8 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
             [flags["before"], flags["after"], project.judgments, project.catalogue,
              project.queries, project.change],
         )  # fmt: skip
-    before = load.load_run(flags["before"], "before", output)
-    after = load.load_run(flags["after"], "after", output)
+    before = load.load_run(flags["before"], "before", output, flags["run_format"])
+    after = load.load_run(flags["after"], "after", output, flags["run_format"])
     found = load.load_list(project, output, flags["list_format"]) if project.judgments else None
     change, warnings = _change(project.change, flags)
     catalogue = opened = None
@@ -141,8 +148,11 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
         write_review(output, project.out, done, filled=opened is not None)
     show_review(output, done.review)
     output.document(review_document(done.review))
-    milder = done.review.verdict <= _MILDER[project.fail_on]
-    return 0 if milder else done.review.verdict.exit_code
+    if done.review.verdict > _MILDER[project.fail_on]:
+        return done.review.verdict.exit_code
+    if done.review.verdict:
+        output.remark(f"exit code 0, since fail_on is {project.fail_on}")
+    return 0
 
 
 def _change(path: Path | None, flags: Mapping[str, Any]) -> tuple[Any, tuple[str, ...]]:

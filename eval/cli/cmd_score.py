@@ -15,6 +15,7 @@ from relgate.eval.cli.common import (
     list_options,
     metric_options,
     output_options,
+    run_format_option,
     settings,
 )
 
@@ -25,6 +26,7 @@ _SHOWN = 5
 
 @click.command("score")
 @click.option("--run", "runs", type=FILE, multiple=True, required=True, help="A run; repeatable.")
+@run_format_option
 @list_options
 @click.option("--queries", type=FILE, help="Query texts and traffic weights.")
 @metric_options
@@ -41,7 +43,7 @@ def command(runs: tuple[Path, ...], **flags: Any) -> None:  # noqa: ANN401 - cli
     names = ("judgments", "scale", "judgments_source", "queries", "k", "floor", "gain", "no_ideal")
     project = settings(flags["config"], {name: flags[name] for name in names})
     found = load.load_list(project, output, flags["list_format"])
-    read = [load.load_run(path, path.name, output) for path in runs]
+    read = [load.load_run(path, path.name, output, flags["run_format"]) for path in runs]
     aligned = align_inputs(found.judgments, read, project, table=load.load_queries(project))
     scores = score_runs(aligned.judgments, aligned.runs, aligned.axis, project.conventions())
     for warning in (*aligned.axis.warnings, *aligned.warnings):

@@ -27,6 +27,7 @@ __all__ = [
     "now",
     "output_options",
     "progress",
+    "run_format_option",
     "settings",
 ]
 
@@ -77,6 +78,11 @@ def list_options(function: F) -> F:
         ),
         click.option("--format", "list_format", help="What to take the list for."),
     )(function)
+
+
+def run_format_option(function: F) -> F:
+    """`--run-format`."""
+    return click.option("--run-format", help="What to take the runs for.")(function)
 
 
 def metric_options(function: F) -> F:

@@ -61,9 +61,9 @@ def load_list(project: Project, output: Output, list_format: str | None = None) 
     return found
 
 
-def load_run(path: Path, name: str, output: Output) -> Run:
+def load_run(path: Path, name: str, output: Output, run_format: str | None = None) -> Run:
     """A run, and a remark on what it was taken for."""
-    run = read_run(path, name=name)
+    run = read_run(path, name=name, format=run_format)
     failed = f", {len(run.failures)} failed" if run.failures else ""
     output.remark(f"{path}: {len(run.queries):,} queries{failed}, read as {run.format}")
     for note in run.notes:

@@ -143,8 +143,10 @@ def test_fail_on_lets_milder_verdicts_pass_and_changes_no_word(
     default = call(*BARE, "--json", "--quiet")
     assert (default.json["verdict"], default.code) == (verdict, codes[0])
     for word, code in zip(("needs-work", "block", "refuse"), codes, strict=True):
-        done = call(*BARE, "--json", "--quiet", "--fail-on", word)
+        done = call(*BARE, "--json", "--fail-on", word)
         assert (done.json["verdict"], done.code) == (verdict, code)
+        said = f"exit code 0, since fail_on is {word}" in done.err
+        assert said is (code == 0 and verdict != "APPROVE")
         (tmp_path / "relgate.toml").write_text(f'fail_on = "{word}"\n')
         assert call(*BARE, "--quiet").code == code
         (tmp_path / "relgate.toml").unlink()
@@ -298,6 +300,40 @@ def test_a_second_run_makes_no_call_and_says_the_same(call, shop):
     assert first == second
     one, two = ((shop.folder / n / "judgments.jsonl").read_bytes() for n in ("one", "two"))
     assert one == two  # the cache keeps when a grade was made
+
+
+def test_an_edited_function_gets_neither_grades_nor_certificate_of_the_old_one(process, shop):
+    """Case C10: code that was edited must not be served what the old code said."""
+    assert process(
+        "calibrate", "--human", "judgments.csv", "--catalogue", "catalogue.jsonl",
+        "--judge", shop.judge(), "--json",
+    ).json["level"] == "trusted"  # fmt: skip
+    words = shop.review(*DECLARED, "--judge-family", "none", "--json")
+    before = process(*words).json["judge"]
+    path = shop.folder / f"{shop.module}.py"
+    path.write_text(path.read_text(encoding="utf-8") + "\n# edited\n", encoding="utf-8")
+    after = process(*words).json["judge"]
+    assert before["grades"][0]["certificate_problem"] is None
+    assert "no calibration certificate" in after["grades"][0]["certificate_problem"]
+    assert (after["fill"]["cached"], after["fill"]["calls"]) == (0, shop.n)
+
+
+def test_the_same_model_at_another_address_is_another_judge(call, server, monkeypatch):
+    rows = [{"id": str(i), "esci": "E", "reason": "r"} for i in range(1, 11)]
+    message = {"role": "assistant", "content": json.dumps({"grades": rows})}
+    choice = {"index": 0, "finish_reason": "stop", "message": message}
+    server.body = {
+        "id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice],
+    }  # fmt: skip
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
+    words = ("judge", "q", "--text", "t", "--judge", "openai:m-1", "--json")
+    seen = []
+    for url in (server.url, server.url, server.url.replace("127.0.0.1", "localhost")):
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
+        seen.append((call(*words).json["judge"]["fingerprint"], len(server.seen)))
+    assert seen[0] == seen[1]
+    assert seen[1][0] != seen[2][0]
+    assert [calls for _, calls in seen] == [1, 1, 2]
 
 
 def test_a_fill_of_whole_runs_goes_deeper_than_k(call, shop):

@@ -1,0 +1,74 @@
+"""Which judges a list rests on, and whether their certificates hold. Reads them: I/O."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+from relgate.eval.agreement.certificate import Certificate, certificate_problem, find_certificate
+from relgate.eval.lists.types import JudgmentList, Source
+from relgate.eval.project import Project
+from relgate.eval.review.types import JudgeUse
+from relgate.judge.families import NO_FAMILY, family_of
+from relgate.judge.types import Judge
+
+__all__ = ["certificate_for", "judges_in_use"]
+
+
+def certificate_for(project: Project, fingerprint: str) -> Certificate | None:
+    """The newest certificate of that judge in the project's folder, or None."""
+    place: Path = project.certificates
+    return find_certificate(place, fingerprint) if place.exists() else None
+
+
+def judges_in_use(
+    judgments: JudgmentList, project: Project, *, now: datetime, filled_by: Judge | None = None
+) -> tuple[JudgeUse, ...]:
+    """Every judge whose grades are in the list, with what is wrong with its certificate.
+
+    Args:
+        judgments: the list.
+        project: where certificates are, and the judge's declared family.
+        now: when the certificates must hold.
+        filled_by: the judge of a fill in this run, whose family is known.
+    """
+    rows: dict[tuple[str | None, str | None, str | None], int] = {}
+    counts = judgments.counts_by_origin()
+    for origin, n in zip(judgments.origins, counts, strict=True):
+        if origin.source is Source.JUDGE and n:
+            key = (origin.judge_version, origin.fingerprint, origin.model)
+            rows[key] = rows.get(key, 0) + n
+    return tuple(
+        JudgeUse(
+            version=version,
+            fingerprint=fingerprint,
+            model=model,
+            family=_family(project, version, fingerprint, model, filled_by),
+            rows=n,
+            problem=_problem(project, version, fingerprint, now),
+        )
+        for (version, fingerprint, model), n in rows.items()
+    )
+
+
+def _problem(
+    project: Project, version: str | None, fingerprint: str | None, now: datetime
+) -> str | None:
+    if fingerprint is None or version is None:
+        return "the list does not say which judge this was, so no certificate can be looked up"
+    found = certificate_for(project, fingerprint)
+    return certificate_problem(found, fingerprint=fingerprint, version=version, now=now)
+
+
+def _family(
+    project: Project,
+    version: str | None,
+    fingerprint: str | None,
+    model: str | None,
+    filled_by: Judge | None,
+) -> str | None:
+    if filled_by is not None and fingerprint == filled_by.fingerprint:
+        return filled_by.family
+    if version is not None and version.startswith("baseline-"):
+        return NO_FAMILY
+    return family_of(model) or project.judge_family
