@@ -5,6 +5,8 @@ Each figure is the median of three interleaved rounds. `make bench` prints them.
 
 from __future__ import annotations
 
+import asyncio
+import json
 import math
 import random
 import statistics
@@ -26,6 +28,10 @@ from relgate.eval.metrics.align import align
 from relgate.eval.metrics.conventions import Conventions
 from relgate.eval.metrics.score import score_run
 from relgate.eval.runs.types import Run
+from relgate.judge.engine import CallEngine, CallPolicy
+from relgate.judge.parse import parse_reply
+from relgate.judge.types import GenerateReply, GenerateRequest
+from relgate.rubrics import load_rubric
 
 ROUNDS = 3
 
@@ -121,6 +127,50 @@ def agreement() -> None:
     )
 
 
+async def dispatch_once(calls: int, at_once: int, latency_s: float) -> tuple[float, float]:
+    """(wall as a ratio to the floor, CPU microseconds a call)."""
+    request = GenerateRequest(system="s" * 600, prompt="p" * 2_000, schema={})
+    reply = GenerateReply(text="ok")
+
+    async def generate(_: GenerateRequest) -> GenerateReply:
+        await asyncio.sleep(latency_s)
+        return reply
+
+    engine = CallEngine(generate, CallPolicy(concurrency=at_once))
+    pending = iter(range(calls))
+
+    async def worker() -> None:
+        for _ in pending:
+            await engine.call(request, 10)
+
+    wall, begin = time.perf_counter(), time.process_time()
+    async with asyncio.TaskGroup() as group:
+        for _ in range(at_once):
+            group.create_task(worker())
+    floor = math.ceil(calls / at_once) * latency_s
+    return (time.perf_counter() - wall) / floor, (time.process_time() - begin) / calls * 1e6
+
+
+def dispatch() -> None:
+    for calls, at_once, latency_s in ((2_000, 64, 0.05), (10_000, 512, 0.05), (4_096, 512, 0.8)):
+        rounds = [asyncio.run(dispatch_once(calls, at_once, latency_s)) for _ in range(ROUNDS)]
+        ratio = statistics.median(r for r, _ in rounds)
+        us = statistics.median(u for _, u in rounds)
+        print(
+            f"dispatch: {calls:,} calls, {at_once} at once, {latency_s * 1e3:.0f} ms: "
+            f"{ratio:.3f}x the floor, {us:.0f} us CPU a call"
+        )
+
+
+def parsing() -> None:
+    rows = [{"id": str(i), "esci": "S", "reason": "near enough"} for i in range(1, 11)]
+    reply = GenerateReply(text="```json\n" + json.dumps({"grades": rows}) + "\n```")
+    refs = [str(i) for i in range(1, 11)]
+    rubric = load_rubric()
+    seconds = cpu(lambda: [parse_reply(reply, refs, rubric) for _ in range(2_000)])
+    print(f"parse a reply of 10 rows: {seconds / 2_000 * 1e6:.0f} us CPU")
+
+
 def startup() -> None:
     def wall(*command: str) -> float:
         begin = time.perf_counter()
@@ -138,4 +188,6 @@ if __name__ == "__main__":
     metrics()
     cache()
     agreement()
+    dispatch()
+    parsing()
     startup()
