@@ -127,12 +127,12 @@ def test_under_one_percent_of_real_titles_are_flagged(shared: Path):
 
 @pytest.mark.parametrize("form", ["as the judge sees it", "whole"])
 def test_under_one_percent_of_real_titles_with_descriptions_are_flagged(shared: Path, form: str):
-    rows = read_crowdflower(shared)
+    rows = read_crowdflower(shared)[:: 1 if form == "as the judge sees it" else 4]
     share, n = flagged_share(
         candidate_summary({"title": title, "description": text})
         if form == "as the judge sees it"
         else f"{title}\n{text}"
         for title, text in rows
     )
-    assert n > 10_000
+    assert n > 2_500
     assert share < 0.01
