@@ -104,6 +104,15 @@ def test_models_are_declared_in_either_file_and_both_count(call, shop, place):
         assert done.code == 5
 
 
+@pytest.mark.parametrize("place", ["relgate.toml", "change.toml"])
+def test_an_empty_declaration_says_that_there_is_no_model(call, shop, place):
+    """`[]` is an answer, leaving it out is none: only the latter caps."""
+    (shop.folder / place).write_text("system_models = []\n")
+    more = ("--change", "change.toml") if place == "change.toml" else ()
+    review = call(*small(shop).review(*more, "--json")).json
+    assert "R16" in [o["rule"] for o in review["checked"] if o["state"] == "passed"]
+
+
 def test_undeclared_models_are_no_breach_and_cap_the_verdict(call, shop):
     review = call(*shop.review(*GOOGLE, "--json")).json
     assert shop.calls > 0
