@@ -84,8 +84,8 @@ def decisions_failure_of(
 ) -> CallError | None:
     """The failure that an exception of this part of the SDK stands for; None when it is no such.
 
-    It raises classes of its own, kept private: with a status and a body, or with the transport's
-    exception as the cause.
+    It raises classes of its own, kept private and so told by their names: with a status and a
+    body, or with the transport's exception as the cause.
     """
     status: object = getattr(error, "status_code", None)
     response: object = getattr(error, "response", None)
@@ -97,12 +97,19 @@ def decisions_failure_of(
     if isinstance(status, int):  # a 200 that could not be read
         said = one_line(f"{type(error).__name__}: {error}", secrets=secrets)
         return CallError(GradeError.PROVIDER, f"the reply is no valid JSON; {said}", retry=True)
-    below = error.__cause__
-    if isinstance(below, Exception):
-        found = failure_of(below, base_url=base_url, secrets=secrets)
-        if found is not None:
-            return found
-    return failure_of(error, base_url=base_url, secrets=secrets)
+    links = [link for link in (error.__cause__, error) if isinstance(link, Exception)]
+    known = (failure_of(link, base_url=base_url, secrets=secrets) for link in links)
+    return next(filter(None, known), None) or _by_name(error, secrets)
+
+
+def _by_name(error: Exception, secrets: Sequence[str]) -> CallError | None:
+    names = {c.__name__ for c in type(error).__mro__ if c.__module__.startswith("google.genai.")}
+    if "APIError" not in names:
+        return None
+    said = one_line(f"{type(error).__name__}: {error}", secrets=secrets)
+    if "APITimeoutError" in names:
+        return CallError(GradeError.TIMEOUT, f"no answer in time; {said}", retry=True)
+    return CallError(GradeError.PROVIDER, said, retry="APIConnectionError" in names)
 
 
 def _reply_of(response: object, request: DecideRequest) -> DecideReply:

@@ -254,6 +254,37 @@ def _gemini(*texts: str, finish: str | None = "STOP", **changed: Any) -> Say:
     )
 
 
+ESCI = ("E", "S", "C", "I")
+
+
+def _choice(name: Any, *shares: Any, **changed: Any) -> dict[str, Any]:
+    """An answer of OpenAI's decisions: shares of E, S, C, I."""
+    best = ESCI[max(range(len(shares)), key=lambda i: shares[i])]
+    rows = [{"value": c, "probability": p} for c, p in zip(ESCI, shares, strict=True)]
+    facts = {"type": "choice", "name": name, "choice": best, "confidence": max(shares)}
+    return facts | {"probabilities": rows} | changed
+
+
+def _decision(*answers: Any, **changed: Any) -> Say:
+    details = {"input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0}}
+    usage = {"input_tokens": 90, "output_tokens": 20, "total_tokens": 110} | details
+    usage |= {"output_tokens_details": {"reasoning_tokens": 0}}
+    return Say(body={"answers": list(answers), "model": "d-1-2026", "usage": usage} | changed)
+
+
+def _gemini_decision(*answers: Any, **changed: Any) -> Say:
+    """The same answers in Gemini's form: keyed by name, probabilities keyed by label."""
+    keyed: dict[str, Any] = {}
+    for answer in answers:
+        facts = {k: v for k, v in answer.items() if k != "name"}
+        rows = facts.get("probabilities")
+        if isinstance(rows, list):
+            facts["probabilities"] = {row["value"]: row["probability"] for row in rows}
+        keyed[answer["name"]] = facts
+    usage = {"total_input_tokens": 90, "total_output_tokens": 15, "total_thought_tokens": 5}
+    return Say(body={"answers": keyed, "usage": usage} | changed)
+
+
 def _openai_error(status: int, message: str, /, **facts: Any) -> Say:
     headers = facts.pop("headers", {})
     error = {"message": message, "type": "e", "param": None, "code": None} | facts
@@ -278,6 +309,9 @@ class Wire:
     chat = staticmethod(_chat)
     response = staticmethod(_response)
     gemini = staticmethod(_gemini)
+    choice = staticmethod(_choice)
+    decision = staticmethod(_decision)
+    gemini_decision = staticmethod(_gemini_decision)
     openai_error = staticmethod(_openai_error)
     gemini_error = staticmethod(_gemini_error)
 
