@@ -12,7 +12,7 @@ from relgate.eval.lists.types import Query, match_key
 from relgate.eval.metrics.conventions import Metric
 from relgate.eval.metrics.types import RunScores
 from relgate.eval.review.types import Aggregate, QueryEvidence, Side
-from relgate.eval.runs.types import Run
+from relgate.eval.runs.types import GivenScores, Run
 
 __all__ = ["given_aggregate", "query_keys", "recomputed_aggregates", "traffic_of"]
 
@@ -88,9 +88,16 @@ def given_aggregate(before: Run, after: Run, queries: Sequence[QueryEvidence]) -
         values = [_mean([q.before for q in paired]), _mean([q.after for q in paired])]
     else:
         values = [nan if g is None else g for g in given]
-    metric = None if after.given is None else after.given.metric
-    name = "score as given" if metric is None else f"{metric} as given"
-    return Aggregate("given", name, values[0], values[1], len(paired) if whole else None)
+    n = len(paired) if whole else None
+    return Aggregate("given", _given_name(after.given), values[0], values[1], n)
+
+
+def _given_name(given: GivenScores | None) -> str:
+    """The metric as its file states it, `nDCG@10 as given`."""
+    if given is None or given.metric is None:
+        return "score as given"
+    metric = "nDCG" if given.metric == "dcg" and given.normalized else given.metric
+    return f"{metric} as given" if given.k is None else f"{metric}@{given.k} as given"
 
 
 def _stated_mean(run: Run) -> float | None:

@@ -78,6 +78,7 @@ def test_case_1_names_the_head_query_that_a_flat_mean_hides(synonyms):
     assert '"running_socks" -0.13' in synonyms.headline
     assert "2 head queries regressed" in synonyms.headline
     assert synonyms.headline.startswith("aggregate flat")
+    assert synonyms.evidence.main.name == "nDCG@10 as given"
 
 
 def test_case_1_recommends_one_way_mappings_and_names_queries(synonyms):

@@ -100,6 +100,13 @@ def test_ids_in_nfc_and_nfd_meet(make_list, make_run, reviewed):
     assert done.evidence.heads_missing == ()
 
 
+@pytest.mark.parametrize(("grade", "rank"), [(1, None), (2, 2), (3, 2)])
+def test_the_best_document_must_be_relevant(of, make_list, make_run, reviewed, *, grade, rank):
+    run = make_run({"q1": ["b", "a"]})
+    done = reviewed(make_list({"q1": {"a": grade, "b": 0}}), run, run)
+    assert of(done, "q1").now.best_rank == rank
+
+
 def test_a_repeat_holds_its_rank(of, make_list, make_run, reviewed):
     ranked = ["b", "b", "b", "a"]
     done = reviewed(make_list(GRADES), make_run(GOOD), make_run({**GOOD, "q1": ranked}))

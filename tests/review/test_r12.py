@@ -8,7 +8,9 @@ DEAD = {"error": "parsing_exception: no such field", "returned": 0}
 
 
 def test_no_failure_passes(check, evidence, many):
-    assert check("R12", evidence(*many(3))).state is RuleState.PASSED
+    outcome = check("R12", evidence(*many(3)))
+    assert outcome.state is RuleState.PASSED
+    assert outcome.summary == "no queries fail that answered before"
 
 
 def test_one_query_that_fails_after_blocks_with_its_drop_and_its_error(
@@ -31,13 +33,13 @@ def test_a_query_that_failed_before_is_no_improvement_that_can_be_told(
     check, evidence, many, query
 ):
     mended = query("mended", 0.0, 0.9, was=DEAD)
-    still = query("still", 0.0, 0.0, was=DEAD, now=DEAD)
-    outcome = check("R12", evidence(*many(3), mended, still))
+    still = [query(name, 0.0, 0.0, was=DEAD, now=DEAD) for name in ("still", "dead")]
+    outcome = check("R12", evidence(*many(3), mended, *still))
     (finding,) = outcome.findings
     assert finding.severity is Verdict.NEEDS_WORK
-    assert finding.queries == ("mended", "still")
-    assert finding.figures == {"failed_before": 2}
-    assert outcome.summary.endswith("2 failed before, of which 1 answer now")
+    assert finding.queries == ("mended", "still", "dead")
+    assert finding.figures == {"failed_before": 3}
+    assert outcome.summary.endswith("3 failed before, of which 1 answer now")
 
 
 def test_both_are_told_apart(check, evidence, query):
