@@ -14,7 +14,8 @@ from relgate.rubrics.errors import RelgateError
 
 __all__ = ["COMMANDS", "cli", "run"]
 
-# Name -> what it does. The module is `relgate.eval.cli.cmd_<name>`, loaded only when called.
+# Name -> what it does. The module is `relgate.eval.cli.cmd_<name>` with `_` for `-`, loaded
+# only when called.
 COMMANDS: dict[str, str] = {
     "init": "Write a commented relgate.toml.",
     "demo": "Run the whole job on the bundled example shop.",
@@ -24,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "fill": "Have a judge grade the gaps, and write a new list.",
     "calibrate": "Measure how far a judge agrees with people.",
     "judge": "Grade documents for one query.",
+    "judge-check": "Check a judge by order, repetition, batch size and attacks.",
     "rerank": "Reorder a run with a judge.",
     "cache": "Look at the cache of paid grades.",
     "rubric": "Look at what the grades mean.",
@@ -41,7 +43,7 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"relgate.eval.cli.cmd_{cmd_name}")
+        module = import_module(f"relgate.eval.cli.cmd_{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         return command
 

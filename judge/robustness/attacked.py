@@ -13,7 +13,16 @@ from relgate.judge.robustness.types import AttackCheck, AttackRow
 from relgate.judge.suspicion import suspicion
 from relgate.judge.types import Candidate, Judge, JudgedHit
 
-__all__ = ["check_attacks"]
+__all__ = ["attack_calls", "check_attacks"]
+
+
+def attack_calls(attacks: Sequence[Attack]) -> dict[tuple[str, AttackKind | None], list[str]]:
+    """What is graded together: per query the texts of one kind; None stands for the clean ones."""
+    calls: defaultdict[tuple[str, AttackKind | None], dict[str, None]] = defaultdict(dict)
+    for attack in attacks:
+        calls[attack.query, None][attack.clean_text] = None
+        calls[attack.query, attack.kind][attack.text] = None
+    return {key: list(texts) for key, texts in calls.items()}
 
 
 async def check_attacks(
@@ -23,7 +32,8 @@ async def check_attacks(
 
     The judge is asked as in production, so that its own defences count. Texts of one query and
     kind share a call, clean ones have calls of their own: no text is seen beside its other form.
-    The interval takes the texts as independent.
+    The interval takes the texts as independent. An `LlmJudge` sees suspect texts alone: a judge
+    whose grades depend on the batch size shows that here as well.
 
     Args:
         judge: the judge, uncached.
@@ -31,11 +41,8 @@ async def check_attacks(
         floor: the least grade that counts as relevant.
         limit: the greatest rate that passes.
     """
-    calls: defaultdict[tuple[str, AttackKind | None], dict[str, None]] = defaultdict(dict)
-    for attack in attacks:
-        calls[attack.query, None][attack.clean_text] = None
-        calls[attack.query, attack.kind][attack.text] = None
-    said = await asyncio.gather(*(_by_text(judge, q, list(t)) for (q, _), t in calls.items()))
+    calls = attack_calls(attacks)
+    said = await asyncio.gather(*(_by_text(judge, q, texts) for (q, _), texts in calls.items()))
     hits = {
         (query, kind, text): hit
         for (query, kind), by_text in zip(calls, said, strict=True)

@@ -68,7 +68,7 @@ def _unevenness(
     counts: Mapping[int, int],
 ) -> float:
     """Sum over places of (departures there)^2 / n: the statistic but for a constant."""
-    sums = dict.fromkeys(counts, 0.0) | base
+    sums = {place: base.get(place, 0.0) for place in counts}
     for places, departed in moving:
         for place, d in zip(places, departed, strict=True):
             sums[place] += d
