@@ -1,0 +1,71 @@
+"""The scores that come in the files are checked against ours, and every difference is said."""
+
+from __future__ import annotations
+
+import pytest
+
+GRADES = {f"q{i}": {"a": 3, "b": 0} for i in range(8)}
+HITS = [{"hit": {"_id": "a"}, "rating": 3}, {"hit": {"_id": "b"}, "rating": 0}]
+
+
+@pytest.fixture
+def checks(make_list, rank_eval, reviewed):
+    """The cross-checks of an after file with these scores; every ranking in it is perfect."""
+
+    def run(scores: dict[str, float], **top: object) -> list[str]:
+        def side(name: str, values: dict[str, float], **more: object):
+            details = {
+                q: {"metric_score": v, "unrated_docs": [], "hits": HITS} for q, v in values.items()
+            }
+            return rank_eval(name, details, **more)
+
+        top = {"metric": "ndcg@10", **top}
+        perfect = dict.fromkeys(scores, 1.0)
+        done = reviewed(
+            make_list(GRADES),
+            side("before", perfect, metric="ndcg@10", metric_score=1.0),
+            side("after", scores, **top),
+        )
+        assert "before: all" in done.evidence.cross_checks[0]
+        return [said for said in done.evidence.cross_checks if said.startswith("after")]
+
+    return run
+
+
+def test_scores_that_are_ours_are_said_to_be(checks):
+    assert checks({"q0": 1.0, "q1": 1.0}, metric_score=1.0) == [
+        "after: all 3 scores in the file are reproduced"
+    ]
+
+
+def test_a_score_that_is_not_ours_is_named_with_both_figures(checks):
+    said = checks({"q0": 1.0, "q1": 0.25}, metric_score=0.625)
+    assert said[0].startswith('after: "q1" is 0.2500 in the file and 1.0000 here: unexplained')
+    assert said[1].startswith("after: the aggregate is 0.6250 in the file and 1.0000 here")
+    assert len(said) == 2
+
+
+def test_many_are_counted(checks):
+    said = checks(dict.fromkeys(GRADES, 0.25), metric_score=0.25)
+    assert len(said) == 6
+    assert said[-1] == "after: 4 more scores differ"  # 8 queries and the aggregate, 5 shown
+
+
+def test_just_five_are_all_shown(checks):
+    said = checks({f"q{i}": 0.25 if i < 4 else 1.0 for i in range(8)}, metric_score=0.625)
+    assert len(said) == 5
+    assert not any("more scores" in line for line in said)
+
+
+def test_what_was_not_checked_is_said(checks):
+    assert checks({"q0": 1.0}) == [
+        "after: the file holds no aggregate",
+        "after: all 1 scores in the file are reproduced",
+    ]
+    (said,) = checks({"q0": 1.0}, metric="expected_reciprocal_rank")
+    assert "were not recomputed" in said
+
+
+def test_a_run_without_scores_has_nothing_to_check(make_list, make_run, reviewed):
+    run = make_run({"q0": ["a"]})
+    assert reviewed(make_list(GRADES), run, run).evidence.cross_checks == ()
