@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from relgate.eval.agreement.split import check_hygiene, take_part
 from relgate.eval.catalogue import Catalogue
 from relgate.eval.gaps.fill import Filled, Progress, fill_gaps, merge_filled
 from relgate.eval.gaps.find import QueryGaps, find_gaps
+from relgate.eval.gaps.plan import FillPlan, plan_fill
 from relgate.eval.judges import OpenedJudge
 from relgate.eval.lists.build import ListBuilder
-from relgate.eval.lists.types import JudgmentList
+from relgate.eval.lists.types import JudgmentList, Source
 from relgate.eval.metrics.align import Axis, align
 from relgate.eval.metrics.overlap import overlap, require_overlap
 from relgate.eval.project import Project
@@ -23,7 +25,16 @@ from relgate.eval.trust import certificate_for
 from relgate.judge.sync import run_sync
 from relgate.rubrics.errors import InputError, UsageError
 
-__all__ = ["Aligned", "FilledList", "align_inputs", "fill_runs", "query_texts"]
+__all__ = [
+    "Aligned",
+    "FilledList",
+    "align_inputs",
+    "calibration_labels",
+    "fill_runs",
+    "plan_labels",
+    "plan_runs",
+    "query_texts",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +149,61 @@ def fill_runs(
         no_text=filled.no_text,
         calls=opened.calls,
         seconds=time.monotonic() - begin,
+        not_asked=filled.not_asked,
+        cost_usd=opened.cost_usd,
     )
     merged = merge_filled(aligned.judgments, filled.judgments)
-    return FilledList(merged, filled, facts, (*opened.notes, *_bare_queries(gaps)))
+    notes = (*opened.notes, *opened.remarks, *_bare_queries(gaps))
+    return FilledList(merged, filled, facts, notes)
+
+
+def plan_runs(
+    aligned: Aligned, opened: OpenedJudge, catalogue: Catalogue, project: Project
+) -> FillPlan:
+    """What `fill_runs` would ask for; nothing is asked."""
+    depth = project.k if project.fill == "top-k" else None
+    gaps = find_gaps(aligned.judgments, aligned.runs, aligned.axis, depth=depth)
+    return _plan(gaps, opened, catalogue, project)
+
+
+def calibration_labels(labels: JudgmentList, opened: OpenedJudge) -> JudgmentList:
+    """The labels that may measure the judge: none of a query that is in its prompt.
+
+    Raises:
+        HonestyError: an example's query is among them all the same.
+    """
+    if not opened.examples:
+        return labels
+    kept = take_part(labels, "calibration")
+    check_hygiene((e.query for e in opened.examples), (row.query.shown for row in kept.rows()))
+    return kept
+
+
+def plan_labels(
+    labels: JudgmentList, opened: OpenedJudge, catalogue: Catalogue, project: Project
+) -> FillPlan:
+    """What a calibration on `labels` would ask for; nothing is asked."""
+    by_query: dict[int, list[str]] = {}
+    for q, row in zip(labels.query.tolist(), labels.rows(), strict=True):
+        if row.provenance.source is not Source.JUDGE:
+            by_query.setdefault(q, []).append(row.doc_id)
+    gaps = [
+        QueryGaps(labels.queries[q], text_known=True, doc_ids=tuple(docs), returned=len(docs))
+        for q, docs in by_query.items()
+    ]
+    return _plan(gaps, opened, catalogue, project)
+
+
+def _plan(
+    gaps: Sequence[QueryGaps], opened: OpenedJudge, catalogue: Catalogue, project: Project
+) -> FillPlan:
+    return plan_fill(
+        gaps,
+        catalogue.candidate,
+        llm=opened.llm,
+        cached=opened.cached,
+        price=None if opened.llm is None else project.price(opened.llm.model),
+    )
 
 
 def _bare_queries(gaps: Sequence[QueryGaps]) -> tuple[str, ...]:

@@ -12,20 +12,27 @@ from pathlib import Path
 from relgate.cache.base import Store
 from relgate.cache.judge import CachedJudge
 from relgate.cache.store import open_store
+from relgate.eval.agreement.split import few_shot_examples
 from relgate.eval.lists.types import JudgmentList, Source
 from relgate.eval.project import Project
 from relgate.judge.baseline import BaselineJudge, LabelledPair
+from relgate.judge.decisions import make_decision_judge
 from relgate.judge.engine import CallPolicy
-from relgate.judge.families import check_circularity, check_family_separation
+from relgate.judge.families import check_circularity, check_family_separation, family_of
 from relgate.judge.llm import LlmJudge, make_llm_judge
-from relgate.judge.providers.select import JudgeSpec, generate_for, parse_judge_spec
+from relgate.judge.providers.select import (
+    JudgeSpec,
+    decide_for,
+    generate_for,
+    parse_judge_spec,
+)
 from relgate.judge.redact import known_secrets, redact
 from relgate.judge.sync import run_sync
-from relgate.judge.types import Candidate, Judge, JudgedHit
+from relgate.judge.types import Candidate, Example, Judge, JudgedHit
 from relgate.rubrics import Rubric, load_rubric
 from relgate.rubrics.errors import InputError, UsageError
 
-__all__ = ["OpenedJudge", "check_honesty", "open_judge"]
+__all__ = ["OpenedJudge", "check_honesty", "check_named_family", "open_judge"]
 
 CandidateOf = Callable[[str], Candidate | None]
 
@@ -41,6 +48,7 @@ class OpenedJudge:
         llm: the judge over a model, or None for the baseline.
         cached: the cache around it, or None.
         store: what the cache keeps its grades in, or None.
+        examples: few-shot examples in its prompt; their queries may not calibrate it.
         notes: what a reader should know.
     """
 
@@ -50,12 +58,37 @@ class OpenedJudge:
     llm: LlmJudge | None = None
     cached: CachedJudge | None = None
     store: Store | None = None
+    examples: tuple[Example, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
     def calls(self) -> int | None:
         """Calls made to the model so far; None for a judge that makes none."""
         return None if self.llm is None else self.llm.engine.stats.calls
+
+    @property
+    def cost_usd(self) -> float | None:
+        """US dollars spent so far, by the price table; None where no price is known."""
+        if self.llm is None or self.llm.engine.policy.price is None:
+            return None
+        return self.llm.engine.stats.cost_usd
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the calls so far showed: another model answered, a weaker reply mode, a stop."""
+        if self.llm is None:
+            return ()
+        said: list[str] = []
+        asked, answered = self.llm.model, self.llm.engine.stats.models
+        others = sorted(answered - {asked})
+        if asked is not None and others:
+            said.append(f"asked for model {asked}, answered by {', '.join(others)}")
+        mode = getattr(self.llm.generate, "mode", "json_schema")
+        if mode != "json_schema":
+            said.append(f"the endpoint takes no strict schema: replies were asked for as {mode}")
+        if self.llm.engine.stopped is not None:
+            said.append(f"the run stopped: {self.llm.engine.stopped.message}")
+        return tuple(said)
 
     @property
     def hits(self) -> int:
@@ -80,10 +113,11 @@ def open_judge(
     """The judge that `name` stands for. The caller closes it.
 
     Args:
-        name: one of the five forms.
-        project: rubric, batch size, limits, cache.
-        labels: what the baseline learns from; rows that a judge made are left out.
-        candidate_of: the text of a labelled document, for the baseline.
+        name: one of the forms that a judge's name may have.
+        project: rubric, batch size, limits, cache, few-shot.
+        labels: what the baseline learns from and few-shot examples are taken from; rows that a
+            judge made are left out.
+        candidate_of: the text of a labelled document.
         out_of_fold: for the baseline, grade labelled pairs by a model that did not see their
             query, as a calibration must.
         on_error: told one line for each batch that failed.
@@ -99,34 +133,99 @@ def open_judge(
         baseline = _baseline(rubric, labels, candidate_of)
         judge = baseline.out_of_fold() if out_of_fold else baseline
         return OpenedJudge(name, judge, rubric, notes=baseline.notes)
-    llm = _llm(spec, project, rubric, on_error)
+    examples = _examples(project, rubric, labels, candidate_of)
+    llm = _llm(spec, project, rubric, examples, on_error)
     store = open_store(project.cache)
     cached = CachedJudge(_KeylessJudge(llm, known_secrets(os.environ)), store)
-    return OpenedJudge(name, cached, rubric, llm=llm, cached=cached, store=store)
+    return OpenedJudge(name, cached, rubric, llm=llm, cached=cached, store=store, examples=examples)
+
+
+def check_named_family(
+    name: str, project: Project, models: Iterable[str] | None, overrides: Iterable[str]
+) -> None:
+    """Refuses a judge by its name alone, before a key is asked for or a file opened.
+
+    Raises:
+        HonestyError: it is, or may be, of the family of one of `models`.
+        UsageError: no such judge.
+    """
+    spec = parse_judge_spec(name)
+    if spec.kind != "baseline" and models is not None:
+        check_family_separation(
+            judge_model=spec.model or name,
+            judge_family=project.judge_family or family_of(spec.model),
+            system_models=models,
+            override="family" in set(overrides),
+        )
+
+
+def _examples(
+    project: Project,
+    rubric: Rubric,
+    labels: JudgmentList | None,
+    candidate_of: CandidateOf | None,
+) -> tuple[Example, ...]:
+    if not project.few_shot:
+        return ()
+    if labels is None or candidate_of is None:
+        raise UsageError("few-shot examples come from labels: give --judgments and --catalogue")
+    return few_shot_examples(
+        labels, candidate_of, rubric=rubric, per_grade=project.few_shot, seed=0
+    )
 
 
 def _llm(
     spec: JudgeSpec,
     project: Project,
     rubric: Rubric,
+    examples: tuple[Example, ...],
     on_error: Callable[[str], None] | None,
 ) -> LlmJudge:
+    policy = _policy(project, spec)
+    if spec.kind in {"openai-decisions", "gemini-decisions"}:
+        return make_decision_judge(
+            decide_for(spec, timeout_s=project.timeout_s),
+            model=spec.model,
+            family=project.judge_family,
+            batch_size=project.batch_size,
+            rubric=rubric,
+            endpoint=_endpoint(spec),
+            on_error=on_error,
+            policy=policy,
+        )
     return make_llm_judge(
-        generate_for(spec, timeout_s=project.timeout_s),
+        generate_for(spec, timeout_s=project.timeout_s, api=project.judge_api),
         model=spec.model,
         family=project.judge_family,
         batch_size=project.batch_size,
+        max_output_tokens=project.max_output_tokens,
         rubric=rubric,
         endpoint=_endpoint(spec),
+        examples=examples,
         on_error=on_error,
-        policy=CallPolicy(
-            concurrency=project.concurrency,
-            deadline_s=2 * project.timeout_s,
-        ),
+        policy=policy,
     )
 
 
-_BASE_URLS = {"openai": "OPENAI_BASE_URL", "gemini": "GOOGLE_GEMINI_BASE_URL"}
+def _policy(project: Project, spec: JudgeSpec) -> CallPolicy:
+    return CallPolicy(
+        concurrency=project.concurrency,
+        timeout_s=project.timeout_s,
+        deadline_s=2 * project.timeout_s,
+        requests_per_minute=project.requests_per_minute,
+        tokens_per_minute=project.tokens_per_minute,
+        max_calls=project.max_calls,
+        max_cost_usd=project.max_cost,
+        price=project.price(spec.model),
+    )
+
+
+_BASE_URLS = {
+    "openai": "OPENAI_BASE_URL",
+    "openai-decisions": "OPENAI_BASE_URL",
+    "gemini": "GOOGLE_GEMINI_BASE_URL",
+    "gemini-decisions": "GOOGLE_GEMINI_BASE_URL",
+}
 
 
 def _endpoint(spec: JudgeSpec) -> str | None:

@@ -18,6 +18,7 @@ from relgate.eval.files import read_text, write_text_atomic
 from relgate.eval.lists.types import SCALES, Scale, Source
 from relgate.eval.metrics.conventions import Conventions
 from relgate.eval.review.settings import ReviewSettings
+from relgate.judge.prices import Price, price_of
 from relgate.rubrics import builtin_names
 from relgate.rubrics.errors import InputError, UsageError
 
@@ -34,6 +35,15 @@ __all__ = [
 CONFIG_NAME = "relgate.toml"
 
 _PATHS = ("judgments", "catalogue", "queries", "change", "certificates", "cache", "out")
+
+
+class PriceEntry(BaseModel):
+    """US dollars a million tokens of one model."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    input: Annotated[StrictFloat, Field(ge=0, le=1e6)]
+    output: Annotated[StrictFloat, Field(ge=0, le=1e6)]
 
 
 class Project(BaseModel):
@@ -59,6 +69,14 @@ class Project(BaseModel):
         batch_size: candidates a call.
         concurrency: calls at once.
         timeout_s: limit of one call.
+        judge_api: for `openai:`, which of its two protocols.
+        max_output_tokens: limit of a reply; left to the provider when unset.
+        requests_per_minute: no limit when unset.
+        tokens_per_minute: no limit when unset.
+        max_calls: calls of one command, after which it stops resumably.
+        max_cost: US dollars of one command, likewise; needs a price.
+        few_shot: graded examples a grade in the prompt, from queries that never calibrate.
+        prices: US dollars a million tokens by model name, before the built-in table.
         system_models: every model in the pipeline; [] for none; leave out when unknown.
         ranker_judges: versions of judges that rerank inside the pipeline.
         policy: trust policy by name.
@@ -88,6 +106,14 @@ class Project(BaseModel):
     batch_size: Annotated[StrictInt, Field(ge=1, le=100)] = 10
     concurrency: Annotated[StrictInt, Field(ge=1, le=1024)] = 8
     timeout_s: Annotated[StrictFloat, Field(gt=0, le=600)] = 60.0
+    judge_api: Literal["chat", "responses"] = "chat"
+    max_output_tokens: Annotated[StrictInt, Field(ge=1)] | None = None
+    requests_per_minute: Annotated[StrictFloat, Field(gt=0, le=1e7)] | None = None
+    tokens_per_minute: Annotated[StrictFloat, Field(gt=0, le=1e10)] | None = None
+    max_calls: Annotated[StrictInt, Field(ge=0)] | None = None
+    max_cost: Annotated[StrictFloat, Field(ge=0, le=1e7)] | None = None
+    few_shot: Annotated[StrictInt, Field(ge=0, le=10)] = 0
+    prices: dict[str, PriceEntry] = Field(default_factory=dict[str, PriceEntry])
     system_models: tuple[str, ...] | None = None
     ranker_judges: tuple[str, ...] = ()
     policy: str = "default"
@@ -116,6 +142,11 @@ class Project(BaseModel):
                 raise InputError(f"budget {name} is {value!r}", mend="give a whole number")
             values[name] = int(value) if whole else value
         return ReviewSettings(**values)
+
+    def price(self, model: str | None) -> Price | None:
+        """What a model costs: the project's own price, else the table's, else None."""
+        own = {name: Price(p.input, p.output) for name, p in self.prices.items()}
+        return price_of(model, own)
 
     def list_scale(self) -> Scale:
         """The list's scale."""
@@ -223,6 +254,14 @@ judge = "baseline"               # or openai:MODEL, gemini:MODEL, compatible:MOD
 # batch_size = 10                # candidates a call
 # concurrency = 8                # calls at once
 # timeout_s = 60.0               # limit of one call
+# judge_api = "chat"             # for openai: "chat" or "responses"
+# max_output_tokens = 4000       # limit of a reply; left to the provider
+# requests_per_minute = 500.0    # no limit when left out
+# tokens_per_minute = 200000.0   # no limit when left out
+# max_calls = 1000               # of one command; it stops resumably
+# max_cost = 5.0                 # US dollars of one command; likewise
+# few_shot = 0                   # examples a grade in the prompt; their queries never calibrate
+# prices = {{ "my-model" = {{ input = 0.4, output = 1.6 }} }}   # US dollars a million tokens
 policy = "default"               # what makes a judge trusted; "seed": point F1 on five labels
 certificates = "certificates"    # what `relgate calibrate` leaves, and a review looks up
 cache = ".relgate/cache"         # grades that were paid for

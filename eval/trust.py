@@ -57,7 +57,21 @@ def _problem(
     if fingerprint is None or version is None:
         return "the list does not say which judge this was, so no certificate can be looked up"
     found = certificate_for(project, fingerprint)
-    return certificate_problem(found, fingerprint=fingerprint, version=version, now=now)
+    problem = certificate_problem(found, fingerprint=fingerprint, version=version, now=now)
+    return problem if problem is not None or found is None else _other_terms(found, project)
+
+
+def _other_terms(certificate: Certificate, project: Project) -> str | None:
+    """A certificate says nothing about a gate with another policy, floor or scale."""
+    terms = {
+        "policy": (certificate.policy, project.policy),
+        "floor": (certificate.floor, project.floor),
+        "scale": (certificate.scale, project.scale),
+    }
+    differ = [f"{name} {a}, not {b}" for name, (a, b) in terms.items() if a != b]
+    if not differ:
+        return None
+    return f"The certificate is for {', '.join(differ)}; calibrate on this project's terms."
 
 
 def _family(

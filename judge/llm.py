@@ -150,7 +150,7 @@ class LlmJudge:
             ],
         )
         self.examples = examples
-        self._generate = generate
+        self.generate = generate
         self._schema = judge_schema(rubric)
         self._temperature = temperature
         self._max_output_tokens = max_output_tokens
@@ -164,7 +164,7 @@ class LlmJudge:
         if self._engine is None:
             from relgate.judge.engine import CallEngine, CallPolicy  # noqa: PLC0415 - asyncio
 
-            self._engine = CallEngine(self._generate, self._policy or CallPolicy())
+            self._engine = CallEngine(self.generate, self._policy or CallPolicy())
         return self._engine
 
     async def grade(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:

@@ -26,7 +26,7 @@ def stats(**flags: Any) -> None:  # noqa: ANN401 - click
     from relgate.cache.report import cache_stats  # noqa: PLC0415
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
-    project = settings(flags["config"], {"cache": flags["cache"]})
+    project = settings(output, flags["config"], {"cache": flags["cache"]})
     folder: Path = project.cache
     found = cache_stats(folder)
     output.table(

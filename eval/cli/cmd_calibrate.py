@@ -13,10 +13,12 @@ from relgate.eval.cli.common import (
     OUT_DIR,
     Output,
     config_option,
+    judge_options,
     now,
     output_options,
     progress,
     settings,
+    spending_options,
 )
 from relgate.rubrics.errors import PlatformError
 
@@ -35,7 +37,6 @@ __all__ = ["command"]
     "--human-source", type=click.Choice(["human", "rule", "import"]),
     help="Who made labels that do not say; human by default with --human.",
 )  # fmt: skip
-@click.option("--judge", help="The judge to measure; it grades what people graded.")
 @click.option("--catalogue", type=FILE, help="Product texts, for --judge.")
 @click.option("--grades", type=FILE, help="Recorded grades of a judge, instead of --judge.")
 @click.option("--grades-column", help="Their grade column, where the file has several.")
@@ -44,7 +45,8 @@ __all__ = ["command"]
 @click.option("--min-labels", type=click.IntRange(1), default=5, help="Refuse fewer labels; 5.")
 @click.option("--certificates", type=FILE, help="Folder for the certificate.")
 @click.option("--cache", type=FILE, help="Folder of paid grades.")
-@click.option("--judge-family", help="Its family, where its name does not tell.")
+@spending_options
+@judge_options
 @click.option("--days", type=click.IntRange(1, 3650), default=90, help="Certificate's life; 90.")
 @click.option("--seed", type=int, default=0, help="Seed of the resampling.")
 @click.option("--out", type=OUT_DIR, help="Folder for calibration.json and calibration.md.")
@@ -55,16 +57,19 @@ def command(**flags: Any) -> None:  # noqa: ANN401 - click
 
     Either --judge with --catalogue (the judge is asked now), or --grades (it was asked before).
     """
-    if (flags["judge"] is None) == (flags["grades"] is None) and flags["grades"] is not None:
+    if flags["judge"] is not None and flags["grades"] is not None:
         raise click.UsageError("give --judge or --grades, not both")
+    if flags["dry_run"] and flags["grades"] is not None:
+        raise click.UsageError("--dry-run plans calls, and --grades makes none")
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
     names = ("scale", "judge", "catalogue", "floor", "policy", "certificates", "cache",
-             "judge_family")  # fmt: skip
-    project = settings(flags["config"], {name: flags[name] for name in names})
+             "judge_family", "max_calls", "max_cost")  # fmt: skip
+    project = settings(output, flags["config"], {name: flags[name] for name in names})
     calibration = (
         _recorded(output, project, flags) if flags["grades"] else _asked(output, project, flags)
     )
-    _finish(output, project, calibration, flags)
+    if calibration is not None:
+        _finish(output, project, calibration, flags)
 
 
 def _labels(output: Output, project: Project, flags: dict[str, Any]) -> Any:  # noqa: ANN401
@@ -91,6 +96,15 @@ def _recorded(output: Output, project: Project, flags: dict[str, Any]) -> Calibr
     from relgate.eval.lists.types import Source  # noqa: PLC0415
 
     labels = _labels(output, project, flags)
+    human = flags["human"] or project.judgments
+    if (
+        human is not None
+        and human.samefile(flags["grades"])
+        and flags["human_column"] == flags["grades_column"]
+    ):
+        raise click.UsageError(
+            "--human and --grades are the same column of the same file; name another"
+        )
     grades = read_list(
         flags["grades"],
         scale=project.list_scale(),
@@ -108,10 +122,13 @@ def _recorded(output: Output, project: Project, flags: dict[str, Any]) -> Calibr
     )
 
 
-def _asked(output: Output, project: Project, flags: dict[str, Any]) -> Calibration:
+def _asked(output: Output, project: Project, flags: dict[str, Any]) -> Calibration | None:
+    """Asks the judge; None after `--dry-run`."""
     from relgate.eval.agreement.calibrate import calibrate_judge  # noqa: PLC0415 - numpy
     from relgate.eval.agreement.policy import policy_named  # noqa: PLC0415
     from relgate.eval.cli.load import load_catalogue, load_judge  # noqa: PLC0415
+    from relgate.eval.cli.show import show_plan  # noqa: PLC0415
+    from relgate.eval.filling import calibration_labels, plan_labels  # noqa: PLC0415
 
     if project.judge is None:
         raise click.UsageError("no judge: give --judge or --grades, or set judge in relgate.toml")
@@ -120,6 +137,10 @@ def _asked(output: Output, project: Project, flags: dict[str, Any]) -> Calibrati
     opened = load_judge(project, output, labels=labels, catalogue=catalogue, out_of_fold=True)
     for note in opened.notes:
         output.remark(note)
+    labels = calibration_labels(labels, opened)
+    if flags["dry_run"]:
+        show_plan(output, plan_labels(labels, opened, catalogue, project))
+        return None
     calibration = calibrate_judge(
         opened.judge,
         labels,
@@ -130,6 +151,8 @@ def _asked(output: Output, project: Project, flags: dict[str, Any]) -> Calibrati
         seed=flags["seed"],
         on_progress=progress(output, "graded"),
     )
+    for remark in opened.remarks:
+        output.remark(remark)
     if not calibration.n:  # an outage is no evidence, and must not replace a certificate
         raise PlatformError(
             f"none of the {calibration.n_asked} pairs got a grade, so there is nothing to measure; "

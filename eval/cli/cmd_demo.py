@@ -43,7 +43,7 @@ def command(out: Path, synonyms: Path | None, label_seed: int, **flags: Any) -> 
     output = Output(**flags)
     example = write_example(out, synonyms=synonyms, label_seed=label_seed)
     write_text_atomic(out / "relgate.toml", _SETTINGS)
-    project = settings(out / "relgate.toml", {})
+    project = settings(output, out / "relgate.toml", {})
     output.line("A made-up shop, searched by SQLite FTS5 before and after a synonym file.")
     output.line("Its labels are made by rule: agreement with them says nothing about real data.")
     output.line()

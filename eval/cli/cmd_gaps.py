@@ -39,7 +39,7 @@ def command(runs: tuple[Path, ...], *, whole: bool, **flags: Any) -> None:  # no
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
     names = ("judgments", "scale", "judgments_source", "queries", "k")
-    project = settings(flags["config"], {name: flags[name] for name in names})
+    project = settings(output, flags["config"], {name: flags[name] for name in names})
     found = load.load_list(project, output, flags["list_format"])
     read = [load.load_run(path, path.name, output, flags["run_format"]) for path in runs]
     aligned = align_inputs(found.judgments, read, project, table=load.load_queries(project))

@@ -10,6 +10,7 @@ from relgate.eval.cli.common import (
     FILE,
     Output,
     config_option,
+    judge_options,
     list_options,
     output_options,
     settings,
@@ -23,10 +24,7 @@ __all__ = ["command"]
 @click.argument("doc_ids", nargs=-1)
 @click.option("--text", "texts", multiple=True, help="A text to judge; repeatable.")
 @click.option("--catalogue", type=FILE, help="Product texts, for DOC_IDS.")
-@click.option(
-    "--judge", help="baseline, openai:MODEL, gemini:MODEL, compatible:MODEL@URL, python:…"
-)
-@click.option("--judge-family", help="Its family, where its name does not tell.")
+@judge_options
 @click.option("--system-model", "system_models", multiple=True, help="A model in the pipeline.")
 @click.option("--rubric", help="Built-in tag or file.")
 @click.option("--cache", type=FILE, help="Folder of paid grades.")
@@ -52,7 +50,9 @@ def command(
     names = ("judgments", "scale", "judgments_source", "catalogue", "judge", "judge_family",
              "rubric", "cache")  # fmt: skip
     given = {name: flags[name] for name in names}
-    project = settings(flags["config"], given | {"system_models": flags["system_models"] or None})
+    project = settings(
+        output, flags["config"], given | {"system_models": flags["system_models"] or None}
+    )
     if project.judge is None:
         raise click.UsageError("no judge: give --judge, or set judge in relgate.toml")
     if not query.strip():

@@ -13,6 +13,7 @@ from relgate.eval.cli.common import (
     FILE,
     Output,
     config_option,
+    judge_options,
     list_options,
     output_options,
     run_format_option,
@@ -27,15 +28,15 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_QUERIES_AT_ONCE = 4
+"""Few: each query's deadline runs while its calls wait for a place."""
+
 
 @click.command("rerank")
 @click.option("--run", "run_path", type=FILE, required=True, help="The first stage's run.")
 @click.option("--catalogue", type=FILE, help="Product texts: what the judge sees.")
 @click.option("--queries", type=FILE, help="Query texts.")
-@click.option(
-    "--judge", help="baseline, openai:MODEL, gemini:MODEL, compatible:MODEL@URL, python:…"
-)
-@click.option("--judge-family", help="Its family, where its name does not tell.")
+@judge_options
 @click.option("--pool", type=click.IntRange(1, 1000), default=50, help="Hits judged; 50.")
 @click.option("--deadline", type=click.FloatRange(0.1, 600), default=60.0,
               help="Seconds a query; after them the first stage's order stays. 60.")  # fmt: skip
@@ -57,7 +58,7 @@ def command(run_path: Path, out: Path, pool: int, deadline: float, **flags: Any)
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
     names = ("judgments", "scale", "judgments_source", "catalogue", "queries", "judge",
              "judge_family", "cache")  # fmt: skip
-    project = settings(flags["config"], {name: flags[name] for name in names})
+    project = settings(output, flags["config"], {name: flags[name] for name in names})
     if project.judge is None:
         raise click.UsageError("no judge: give --judge, or set judge in relgate.toml")
     load.spare_inputs([out], [run_path, project.judgments, project.catalogue, project.queries])
@@ -113,29 +114,37 @@ async def _rerank(  # noqa: PLR0917 - one caller, above
     output: Output,
 ) -> tuple[Run, int, int]:
     """The new run; documents put to the judge; those it graded."""
+    import asyncio  # noqa: PLC0415 - costs 80 ms
+
     from relgate.judge.rerank import llm_rerank  # noqa: PLC0415
     from relgate.judge.types import Candidate  # noqa: PLC0415
 
-    docs: list[tuple[str, ...] | None] = []
+    docs: list[tuple[str, ...] | None] = list(run.docs)
+    pending = iter([i for i, ranked in enumerate(run.docs) if ranked])
     asked = graded = 0
-    for query, ranked in zip(run.queries, run.docs, strict=True):
-        if ranked is None:
-            docs.append(None)
-            continue
-        known = [catalogue.candidate(doc) or Candidate(doc, "") for doc in ranked]
-        candidates = [c for c in known if c.text]
-        hits = await llm_rerank(
-            opened.judge,
-            texts.get(query.id, query.shown),
-            candidates,
-            max_grade=opened.rubric.max_grade,
-            pool=pool,
-            deadline_s=deadline,
-            on_error=output.remark,
-        )
-        asked += len(candidates[:pool])
-        graded += sum(hit.score is not None for hit in hits)
-        docs.append(_back_in(ranked, known, [hit.id for hit in hits]))
+
+    async def worker() -> None:
+        nonlocal asked, graded
+        for i in pending:
+            ranked = run.docs[i] or ()
+            known = [catalogue.candidate(doc) or Candidate(doc, "") for doc in ranked]
+            candidates = [c for c in known if c.text]
+            hits = await llm_rerank(
+                opened.judge,
+                texts.get(run.queries[i].id, run.queries[i].shown),
+                candidates,
+                max_grade=opened.rubric.max_grade,
+                pool=pool,
+                deadline_s=deadline,
+                on_error=output.remark,
+            )
+            asked += len(candidates[:pool])
+            graded += sum(hit.score is not None for hit in hits)
+            docs[i] = _back_in(ranked, known, [hit.id for hit in hits])
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(_QUERIES_AT_ONCE):
+            group.create_task(worker())
     new = replace(run, name=f"{run.name} reranked", docs=tuple(docs), given=None)
     return new, asked, graded
 

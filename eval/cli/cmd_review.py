@@ -15,6 +15,7 @@ from relgate.eval.cli.common import (
     OUT_DIR,
     Output,
     config_option,
+    judge_options,
     list_options,
     metric_options,
     now,
@@ -22,6 +23,7 @@ from relgate.eval.cli.common import (
     progress,
     run_format_option,
     settings,
+    spending_options,
 )
 
 __all__ = ["command"]
@@ -52,8 +54,7 @@ _MILDER = {"needs-work": 0, "block": 1, "refuse": 2}
     help="A model in the pipeline; 'none' says that there is none.",
 )
 @metric_options
-@click.option("--judge", help="Fill the gaps with this judge (with --fill).")
-@click.option("--judge-family", help="Its family, where its name does not tell.")
+@judge_options
 @click.option(
     "--fill",
     flag_value="top-k",
@@ -61,6 +62,7 @@ _MILDER = {"needs-work": 0, "block": 1, "refuse": 2}
     type=click.Choice(["top-k", "all"]),
     help="Fill the gaps: within k (the default), or whole runs.",
 )
+@spending_options
 @click.option("--certificates", type=FILE, help="Folder of calibration certificates.")
 @click.option("--cache", type=FILE, help="Folder of paid grades.")
 @click.option(
@@ -89,18 +91,25 @@ def command(**flags: Any) -> int:  # noqa: ANN401 - click hands over strings, pa
 
 def _review(output: Output, flags: Mapping[str, Any]) -> int:
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
-    from relgate.eval.cli.show import REVIEW_FILES, show_review, write_review  # noqa: PLC0415
+    from relgate.eval.cli.show import (  # noqa: PLC0415
+        REVIEW_FILES,
+        show_plan,
+        show_review,
+        write_review,
+    )
+    from relgate.eval.filling import align_inputs, plan_runs  # noqa: PLC0415
     from relgate.eval.report.document import review_document  # noqa: PLC0415
-    from relgate.eval.workflow import ReviewRequest, review_runs  # noqa: PLC0415
+    from relgate.eval.workflow import ReviewRequest, review_runs, system_models  # noqa: PLC0415
 
     project = settings(
+        output,
         flags["config"],
         {
             name: flags[name]
             for name in (
                 "judgments", "scale", "judgments_source", "catalogue", "queries", "change", "k",
                 "floor", "gain", "no_ideal", "judge", "judge_family", "fill", "certificates",
-                "cache", "fail_on", "out",
+                "cache", "fail_on", "out", "max_calls", "max_cost",
             )
         } | {"system_models": flags["system_models"] or None},
     )  # fmt: skip
@@ -120,8 +129,26 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
             raise click.UsageError("--fill needs a judge: --judge, or judge in relgate.toml")
         catalogue = load.load_catalogue(project, output)
         opened = load.load_judge(
-            project, output, labels=found.judgments if found else None, catalogue=catalogue
+            project,
+            output,
+            labels=found.judgments if found else None,
+            catalogue=catalogue,
+            models=system_models(project, change),
+            overrides=flags["overrides"],
         )
+        if flags["dry_run"]:
+            aligned = align_inputs(
+                found.judgments if found else None,
+                (before, after),
+                project,
+                table=load.load_queries(project),
+            )
+            show_plan(output, plan_runs(aligned, opened, catalogue, project))
+            return 0
+    elif flags["dry_run"]:
+        raise click.UsageError("--dry-run plans a fill: give --judge")
+    if project.out is not None:
+        load.writable(project.out)
     request = ReviewRequest(
         project=project,
         moment=now(),

@@ -22,6 +22,7 @@ __all__ = [
     "OUT_DIR",
     "Output",
     "config_option",
+    "judge_options",
     "list_options",
     "metric_options",
     "now",
@@ -29,6 +30,7 @@ __all__ = [
     "progress",
     "run_format_option",
     "settings",
+    "spending_options",
 ]
 
 FILE = click.Path(path_type=Path)
@@ -80,6 +82,27 @@ def list_options(function: F) -> F:
     )(function)
 
 
+def judge_options(function: F) -> F:
+    """`--judge` and `--judge-family`."""
+    return _stack(
+        click.option(
+            "--judge",
+            help="baseline, openai:MODEL, openai-decisions:MODEL, gemini:MODEL, "
+            "gemini-decisions:MODEL, compatible:MODEL@URL or python:module:function.",
+        ),
+        click.option("--judge-family", help="Its model family, where its name does not tell."),
+    )(function)
+
+
+def spending_options(function: F) -> F:
+    """`--dry-run`, `--max-calls`, `--max-cost`."""
+    return _stack(
+        click.option("--dry-run", is_flag=True, help="Say what it would ask and cost, and stop."),
+        click.option("--max-calls", type=click.IntRange(0), help="Stop after so many calls."),
+        click.option("--max-cost", type=click.FloatRange(0), help="Stop at so many US dollars."),
+    )(function)
+
+
 def run_format_option(function: F) -> F:
     """`--run-format`."""
     return click.option("--run-format", help="What to take the runs for.")(function)
@@ -99,11 +122,13 @@ def metric_options(function: F) -> F:
     )(function)
 
 
-def settings(config: Path | None, flags: Mapping[str, Any]) -> Any:  # noqa: ANN401 - pydantic, lazily
+def settings(output: Output, config: Path | None, flags: Mapping[str, Any]) -> Any:  # noqa: ANN401 - pydantic, lazily
     """The project's settings with the flags on top; a flag left out (None) overrides nothing."""
-    from relgate.eval.project import read_project  # noqa: PLC0415 - pydantic
+    from relgate.eval.project import CONFIG_NAME, read_project  # noqa: PLC0415 - pydantic
 
     project = read_project(config)
+    if config is None and Path(CONFIG_NAME).is_file():
+        output.remark(f"settings from {CONFIG_NAME}")
     given = {name: value for name, value in flags.items() if value is not None}
     return project.model_validate({**project.model_dump(), **given})
 

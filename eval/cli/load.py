@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -9,14 +10,14 @@ import click
 
 from relgate.eval.catalogue import Catalogue, read_catalogue
 from relgate.eval.cli.common import Output
-from relgate.eval.judges import OpenedJudge, open_judge
+from relgate.eval.judges import OpenedJudge, check_named_family, open_judge
 from relgate.eval.lists.read import ListFile, read_list
 from relgate.eval.lists.types import JudgmentList
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryTable, read_queries
 from relgate.eval.runs.read import read_run
 from relgate.eval.runs.types import Run
-from relgate.rubrics.errors import UsageError
+from relgate.rubrics.errors import PlatformError, UsageError
 
 __all__ = [
     "load_catalogue",
@@ -27,6 +28,7 @@ __all__ = [
     "needed",
     "require",
     "spare_inputs",
+    "writable",
 ]
 
 
@@ -90,10 +92,28 @@ def load_judge(
     labels: JudgmentList | None,
     catalogue: Catalogue | None,
     out_of_fold: bool = False,
+    models: Iterable[str] | None = None,
+    overrides: Iterable[str] = (),
 ) -> OpenedJudge:
-    """The project's judge; its cache is closed when the command ends."""
+    """The project's judge; its cache is closed when the command ends.
+
+    Args:
+        project: names the judge.
+        output: told of batches that failed.
+        labels: what the baseline learns from, and few-shot examples come from.
+        catalogue: the texts of `labels`.
+        out_of_fold: for a calibration.
+        models: the pipeline's models; the project's own by default.
+        overrides: honesty rules overridden by name.
+
+    Raises:
+        HonestyError: the judge's name tells that it is of the pipeline's family.
+    """
     if project.judge is None:
         raise UsageError("no judge: give --judge, or set judge in relgate.toml")
+    check_named_family(
+        project.judge, project, project.system_models if models is None else models, overrides
+    )
     opened = open_judge(
         project.judge,
         project,
@@ -104,6 +124,19 @@ def load_judge(
     )
     click.get_current_context().call_on_close(opened.close)
     return opened
+
+
+def writable(folder: Path) -> None:
+    """Looks whether a report's folder can be made and written, before anything is paid for.
+
+    Raises:
+        PlatformError: it cannot.
+    """
+    there = next(
+        place for place in (folder.absolute(), *folder.absolute().parents) if place.exists()
+    )
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise PlatformError(f"{folder} cannot be written: look at {there}, or name another --out")
 
 
 def spare_inputs(outputs: Iterable[Path], inputs: Iterable[Path | None]) -> None:

@@ -12,7 +12,7 @@ from relgate.cache.keys import text_hash
 from relgate.eval.gaps.find import QueryGaps
 from relgate.eval.lists.build import ListBuilder
 from relgate.eval.lists.types import Judgment, JudgmentList, Provenance, Query, Source
-from relgate.judge.types import Candidate, Judge, JudgedHit
+from relgate.judge.types import Candidate, GradeError, Judge, JudgedHit
 from relgate.rubrics.errors import UsageError
 
 __all__ = ["Filled", "Progress", "fill_gaps", "merge_filled"]
@@ -30,8 +30,9 @@ class Filled:
 
     Attributes:
         judgments: one a graded pair; a failed grade is none.
-        asked: pairs put to the judge.
-        errors: {kind: pairs that got no grade}.
+        asked: pairs that the judge was asked about.
+        errors: {kind: pairs that it gave no grade}.
+        not_asked: pairs left out because the run had stopped: a budget, a dead key.
         no_text: pairs that the catalogue has no text for; not put to the judge.
         first_error: the first failure in the judge's words, or None.
     """
@@ -39,6 +40,7 @@ class Filled:
     judgments: tuple[Judgment, ...]
     asked: int
     errors: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    not_asked: int = 0
     no_text: int = 0
     first_error: str | None = None
 
@@ -109,13 +111,16 @@ async def fill_gaps(
         for number in sorted(answers)
         for candidate, hit in zip(asks[number].candidates, answers[number], strict=True)
     ]
-    failed = [hit for _, _, hit in rows if hit.error is not None]
+    ungraded = [hit for _, _, hit in rows if hit.error is not None]
+    failed = [hit for hit in ungraded if hit.error is not GradeError.NOT_ASKED]
+    not_asked = len(ungraded) - len(failed)
     return Filled(
         judgments=tuple(_judgment(*row, stamp) for row in rows if row[2].graded),
-        asked=total,
+        asked=total - not_asked,
+        not_asked=not_asked,
         errors=MappingProxyType(Counter(str(hit.error) for hit in failed)),
         no_text=no_text,
-        first_error=next((hit.detail for hit in failed if hit.detail), None),
+        first_error=next((hit.detail for hit in (*failed, *ungraded) if hit.detail), None),
     )
 
 

@@ -194,6 +194,8 @@ def _fill(fill: FillFacts) -> dict[str, Any]:
         "error_rate": _number(fill.error_rate),
         "no_text": fill.no_text,
         "calls": fill.calls,
+        "not_asked": fill.not_asked,
+        "cost_usd": _number(fill.cost_usd),
     }
 
 

@@ -122,6 +122,10 @@ def fill_line(evidence: Evidence) -> str | None:
     if fill.asked > fill.graded:
         kinds = ", ".join(f"{kind} {n}" for kind, n in sorted(fill.errors.items()))
         parts.append(f"{fill.asked - fill.graded:,} failed ({kinds})")
+    if fill.cost_usd is not None:
+        parts.append(f"about {fill.cost_usd:.4f} USD")
+    if fill.not_asked:
+        parts.append(f"{fill.not_asked:,} not asked, since the run stopped")
     if fill.no_text:
         parts.append(f"{fill.no_text:,} without text in the catalogue were not asked")
     return ", ".join(parts)

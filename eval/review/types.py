@@ -302,9 +302,11 @@ class FillFacts:
         graded: pairs it graded.
         cached: those of them that came from the cache.
         errors: {kind: pairs that got no grade}.
+        not_asked: pairs left out because the run had stopped; still unrated.
         no_text: unrated pairs that the catalogue has no text for; not put to the judge.
         calls: calls made to the model.
         seconds: wall time.
+        cost_usd: what was spent in this run, by the price table; None without a price.
     """
 
     judge: str
@@ -315,6 +317,8 @@ class FillFacts:
     no_text: int
     calls: int | None
     seconds: float
+    not_asked: int = 0
+    cost_usd: float | None = None
 
     @property
     def error_rate(self) -> float:

@@ -95,7 +95,7 @@ def test_a_data_file_of_another_kind_would_be_noticed(setup):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_a_module_and_says_what_it_does(name):
-    command = import_module(f"relgate.eval.cli.cmd_{name}").command
+    command = import_module(f"relgate.eval.cli.cmd_{name.replace('-', '_')}").command
     assert isinstance(command, click.Command)
     assert command.name == name
     assert command.help
@@ -105,7 +105,8 @@ def test_every_command_has_a_module_and_says_what_it_does(name):
 
 
 def test_every_module_of_a_command_is_a_command(root):
-    modules = {path.stem.removeprefix("cmd_") for path in (root / "eval/cli").glob("cmd_*.py")}
+    files = (root / "eval/cli").glob("cmd_*.py")
+    modules = {path.stem.removeprefix("cmd_").replace("_", "-") for path in files}
     assert modules == set(COMMANDS)
 
 
@@ -114,5 +115,5 @@ def test_the_readme_names_every_command(root):
     if not readme.exists():
         pytest.skip("no README.md yet")
     text = readme.read_text(encoding="utf-8")
-    named = set(re.findall(r"\brelgate ([a-z]+)\b", text))
+    named = set(re.findall(r"\brelgate ([a-z-]+)\b", text))
     assert set(COMMANDS) <= named

@@ -27,7 +27,7 @@ COMMANDS_ALL = """
 from importlib import import_module
 from relgate.eval.cli.app import COMMANDS
 for name in COMMANDS:
-    import_module(f"relgate.eval.cli.cmd_{name}")
+    import_module(f"relgate.eval.cli.cmd_{name.replace('-', '_')}")
 """
 
 

@@ -19,6 +19,8 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
         f"judge error rate {percent(fill.error_rate)} ({fill.asked - fill.graded} of {fill.asked}"
     )
     line += f": {kinds})" if kinds else ")"
+    if fill.not_asked:
+        line += f"; {fill.not_asked} more not asked, since the run stopped"
     if fill.error_rate <= settings.max_error_rate + TOLERANCE:
         return passed("R19", line)
     return failed(
