@@ -73,6 +73,16 @@ class OpenedJudge:
             return None
         return self.llm.engine.stats.cost_usd
 
+    def spent(self) -> str:
+        """Tokens and money so far, for a line of progress; empty for a judge without calls."""
+        if self.llm is None:
+            return ""
+        stats = self.llm.engine.stats
+        tokens = (
+            f"; {stats.calls:,} calls, {stats.prompt_tokens + stats.completion_tokens:,} tokens"
+        )
+        return tokens if self.cost_usd is None else f"{tokens}, {self.cost_usd:.4f} USD"
+
     @property
     def remarks(self) -> tuple[str, ...]:
         """What the calls so far showed: another model answered, a weaker reply mode, a stop."""

@@ -149,7 +149,7 @@ def _asked(output: Output, project: Project, flags: dict[str, Any]) -> Calibrati
         floor=project.floor,
         policy=policy_named(project.policy),
         seed=flags["seed"],
-        on_progress=progress(output, "graded"),
+        on_progress=progress(output, "graded", opened.spent),
     )
     for remark in opened.remarks:
         output.remark(remark)

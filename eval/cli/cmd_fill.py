@@ -92,7 +92,12 @@ def command(runs: tuple[Path, ...], out: Path, *, whole: bool, **flags: Any) -> 
         return 0
     load.writable(out.parent)
     done = fill_runs(
-        aligned, opened, catalogue, project, moment=now(), on_progress=progress(output, "graded")
+        aligned,
+        opened,
+        catalogue,
+        project,
+        moment=now(),
+        on_progress=progress(output, "graded", opened.spent),
     )
     for note in (*done.notes, *write_list(out, done.judgments, format=written_as)):
         output.remark(note)

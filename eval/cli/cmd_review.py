@@ -169,7 +169,7 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
         after,
         request,
         table=load.load_queries(project),
-        on_progress=progress(output, "graded"),
+        on_progress=progress(output, "graded", opened.spent if opened else str),
     )
     if project.out is not None:  # first: it may have been paid for, and a pipe may break
         write_review(output, project.out, done, filled=opened is not None)

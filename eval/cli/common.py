@@ -216,8 +216,10 @@ class Output:
         Console(no_color=self.no_color, width=width, highlight=False).print(table)
 
 
-def progress(output: Output, verb: str) -> Callable[[int, int], None]:
-    """A callback for long work: a line every few seconds with count, rate and time left.
+def progress(
+    output: Output, verb: str, spent: Callable[[], str] = str
+) -> Callable[[int, int], None]:
+    """A callback for long work: a line every few seconds with count, rate, cost and time left.
 
     On a terminal the line is rewritten in place; elsewhere each is a line of its own.
     """
@@ -236,7 +238,7 @@ def progress(output: Output, verb: str) -> Callable[[int, int], None]:
         last = moment
         rate = done / max(moment - begin, 1e-9)
         left = (total - done) / rate if rate else 0.0
-        text = f"relgate: {verb} {done:,} of {total:,} ({rate:,.0f}/s, {left:,.0f} s left)"
-        click.echo(f"\r{text:<70}" if live else text, err=True, nl=not live or finished)
+        text = f"relgate: {verb} {done:,} of {total:,} ({rate:,.1f}/s, {left:,.0f} s left{spent()})"
+        click.echo(f"\r{text:<{_PLAIN_WIDTH}}" if live else text, err=True, nl=not live or finished)
 
     return report
