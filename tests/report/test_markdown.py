@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import log2
 from pathlib import Path
 
 import pytest
@@ -152,3 +153,36 @@ def test_a_refusal_has_no_severity_but_its_own(make_review):
 
 def test_the_same_review_is_the_same_text(make_review):
     assert review_markdown(make_review()) == review_markdown(make_review())
+
+
+def test_the_lines_say_what_was_counted(markdown):
+    # unrated after, by hand: 1 of 3, 0 of 2, 0 of 2, 1 of 1 documents; the failed query has none
+    for line in (
+        (
+            "**Judgment coverage:** 5 queries, 8 judgments (50 % by people, 50 % by a judge), 33 % "
+            "unrated on average, after side (50 % before the fill)  "
+        ),
+        "- before the fill: 2/5 queries had at least 50 % of their documents rated",
+        "- 3/4 queries have at least 50 % rated documents ✗",
+        (
+            "- judge red shoe graded 198 of 200 unrated documents, 3 of them from the cache, 7 calls, "
+            "2 failed (timeout 2), 1 without text in the catalogue were not asked"
+        ),
+        "- 4 grades by red shoe, model red shoe: no certificate for red shoe",
+        "- overridden by name: red shoe",
+        "- R16: overridden by name: red shoe",
+    ):
+        assert line in markdown.splitlines()
+    assert "\n1. Make the synonyms" in markdown
+    assert "\n- R12 (BLOCK): 1 queries fail" in markdown
+
+
+def test_the_means_are_those_worked_out_by_hand(markdown):
+    fallen = (1 + 7 / 2) / (7 + 1 / log2(3))  # grades 1, none, 3 over the ideal 3, 1
+    before, after = (3 + fallen) / 4, (2 + fallen) / 4
+    weighted = ((3 * 1 + fallen) / 4, (3 * fallen + 1) / 4)  # weights 3 and 1
+    for name, (was, now) in {
+        "": (before, after), ", traffic-weighted": weighted,
+    }.items():  # fmt: skip
+        row = f"| `nDCG(gain=exp2)@10{name}` | {was:.4f} | {now:.4f} | **{now - was:+.4f}** |"
+        assert row in markdown.splitlines()
