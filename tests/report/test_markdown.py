@@ -165,8 +165,8 @@ def test_the_lines_say_what_was_counted(markdown):
         "- before the fill: 2/5 queries had at least 50 % of their documents rated",
         "- 3/4 queries have at least 50 % rated documents ✗",
         (
-            "- judge red shoe graded 198 of 200 unrated documents, 3 of them from the cache, 7 calls, "
-            "2 failed (timeout 2), 1 without text in the catalogue were not asked"
+            "- judge red shoe graded 198 of 200 unrated documents, 3 of them from the cache, 7 "
+            "calls, 2 failed (timeout 2), 1 without text in the catalogue were not asked"
         ),
         "- 4 grades by red shoe, model red shoe: no certificate for red shoe",
         "- overridden by name: red shoe",
