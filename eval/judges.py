@@ -32,7 +32,7 @@ from relgate.judge.types import Candidate, Example, Judge, JudgedHit
 from relgate.rubrics import Rubric, load_rubric
 from relgate.rubrics.errors import InputError, UsageError
 
-__all__ = ["OpenedJudge", "check_honesty", "check_named_family", "open_judge"]
+__all__ = ["OpenedJudge", "check_honesty", "check_named_family", "check_opened", "open_judge"]
 
 CandidateOf = Callable[[str], Candidate | None]
 
@@ -297,6 +297,31 @@ def _baseline(
             mend="give the catalogue of the index that was labelled",
         )
     return BaselineJudge.fit(pairs, rubric)
+
+
+def check_opened(
+    opened: OpenedJudge,
+    *,
+    system_models: Iterable[str] | None,
+    ranker_judges: Iterable[str],
+    overrides: Iterable[str],
+) -> tuple[str, ...]:
+    """Holds a judge, and each member of a panel, to the honesty rules; see `check_honesty`."""
+    members: Sequence[Judge] = getattr(opened.judge, "members", (opened.judge,))
+    models = None if system_models is None else tuple(system_models)
+    rankers, named = tuple(ranker_judges), tuple(overrides)
+    return tuple(
+        sentence
+        for member in members
+        for sentence in check_honesty(
+            version=member.version,
+            model=member.model,
+            family=member.family,
+            system_models=models,
+            ranker_judges=rankers,
+            overrides=named,
+        )
+    )
 
 
 def check_honesty(

@@ -51,7 +51,6 @@ def command(runs: tuple[Path, ...], out: Path, *, whole: bool, **flags: Any) -> 
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
     from relgate.eval.cli.show import show_plan  # noqa: PLC0415
     from relgate.eval.filling import align_inputs, fill_runs, plan_runs  # noqa: PLC0415
-    from relgate.eval.judges import check_honesty  # noqa: PLC0415
     from relgate.eval.lists.write import write_list  # noqa: PLC0415
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
@@ -77,15 +76,8 @@ def command(runs: tuple[Path, ...], out: Path, *, whole: bool, **flags: Any) -> 
         catalogue=catalogue,
         overrides=flags["overrides"],
     )
-    said = check_honesty(
-        version=opened.judge.version,
-        model=opened.judge.model,
-        family=opened.judge.family,
-        system_models=project.system_models,
-        ranker_judges=project.ranker_judges,
-        overrides=flags["overrides"],
-    )
-    for line in (*said, *aligned.axis.warnings, *aligned.warnings):
+    load.hold_honest(opened, project, output, flags["overrides"])
+    for line in (*aligned.axis.warnings, *aligned.warnings):
         output.remark(line)
     if flags["dry_run"]:
         show_plan(output, plan_runs(aligned, opened, catalogue, project))

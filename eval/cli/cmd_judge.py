@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,7 +17,15 @@ from relgate.eval.cli.common import (
     settings,
 )
 
+if TYPE_CHECKING:
+    from relgate.eval.catalogue import Catalogue
+    from relgate.eval.judges import OpenedJudge
+    from relgate.judge.types import Candidate, JudgedHit
+
 __all__ = ["command"]
+
+_NO_GRADE = 6
+"""Exit code when not one candidate got a grade: the provider's or the network's trouble."""
 
 
 @click.command("judge")
@@ -43,8 +52,6 @@ def command(
 ) -> int:
     """Grade DOC_IDS of the catalogue, or given texts, for QUERY."""
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
-    from relgate.eval.judges import check_honesty  # noqa: PLC0415
-    from relgate.judge.types import Candidate  # noqa: PLC0415
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
     names = ("judgments", "scale", "judgments_source", "catalogue", "judge", "judge_family",
@@ -53,35 +60,46 @@ def command(
     project = settings(
         output, flags["config"], given | {"system_models": flags["system_models"] or None}
     )
-    if project.judge is None:
-        raise click.UsageError("no judge: give --judge, or set judge in relgate.toml")
     if not query.strip():
         raise click.UsageError("the query is empty")
     if not doc_ids and not texts:
         raise click.UsageError("nothing to judge: give DOC_IDS or --text")
     catalogue = load.load_catalogue(project, output) if doc_ids or project.catalogue else None
-    candidates = [Candidate(f"text {i}", text) for i, text in enumerate(texts, start=1)]
-    for doc_id in doc_ids:
-        found = None if catalogue is None else catalogue.candidate(doc_id)
-        if found is None:
-            raise click.UsageError(f"document {doc_id!r} is not in the catalogue")
-        candidates.append(found)
+    candidates = _candidates(doc_ids, texts, catalogue)
+    needs_labels = project.judge == "baseline" or project.few_shot
     labels = (
         load.load_list(project, output, flags["list_format"]).judgments
-        if project.judgments is not None and project.judge == "baseline"
+        if project.judgments is not None and needs_labels
         else None
     )
-    opened = load.load_judge(project, output, labels=labels, catalogue=catalogue)
-    for line in check_honesty(
-        version=opened.judge.version,
-        model=opened.judge.model,
-        family=opened.judge.family,
-        system_models=project.system_models,
-        ranker_judges=project.ranker_judges,
-        overrides=flags["overrides"],
-    ):
-        output.remark(line)
+    opened = load.load_judge(
+        project, output, labels=labels, catalogue=catalogue, overrides=flags["overrides"]
+    )
+    load.hold_honest(opened, project, output, flags["overrides"])
     hits = opened.judge.grade_sync(query, candidates)
+    for remark in opened.remarks:
+        output.remark(remark)
+    _show(output, query, opened, hits)
+    return 0 if any(hit.graded for hit in hits) else _NO_GRADE
+
+
+def _candidates(
+    doc_ids: Sequence[str], texts: Sequence[str], catalogue: Catalogue | None
+) -> list[Candidate]:
+    from relgate.judge.types import Candidate  # noqa: PLC0415 - with the judge
+
+    found = [Candidate(f"text {i}", text) for i, text in enumerate(texts, start=1)]
+    for doc_id in doc_ids:
+        candidate = None if catalogue is None else catalogue.candidate(doc_id)
+        if candidate is None:
+            raise click.UsageError(
+                f"document {doc_id!r} is not in the catalogue (a query of several words is quoted)"
+            )
+        found.append(candidate)
+    return found
+
+
+def _show(output: Output, query: str, opened: OpenedJudge, hits: Sequence[JudgedHit]) -> None:
     output.table(
         "",
         ["Document", "Grade", "Label", "Reason"],
@@ -93,25 +111,28 @@ def command(
         ],
         text_columns=(0, 2, 3),
     )
+    judge = opened.judge
     output.document(
         {
             "query": query,
             "judge": {
-                "version": opened.judge.version,
-                "fingerprint": opened.judge.fingerprint,
-                "model": opened.judge.model,
+                "version": judge.version,
+                "fingerprint": judge.fingerprint,
+                "model": judge.model,
             },
-            "hits": [
-                {
-                    "id": h.id,
-                    "grade": h.grade if h.graded else None,
-                    "esci": h.esci if h.graded else None,
-                    "reason": h.reason,
-                    "error": h.error,
-                    "detail": h.detail,
-                }
-                for h in hits
-            ],
+            "hits": [_row(hit) for hit in hits],
         }
     )
-    return 0 if any(h.graded for h in hits) else 6
+
+
+def _row(hit: JudgedHit) -> dict[str, Any]:
+    return {
+        "id": hit.id,
+        "grade": hit.grade if hit.graded else None,
+        "esci": hit.esci if hit.graded else None,
+        "reason": hit.reason,
+        "expected_grade": hit.expected_grade,
+        "spread": hit.spread,
+        "error": hit.error,
+        "detail": hit.detail,
+    }

@@ -10,7 +10,7 @@ import click
 
 from relgate.eval.catalogue import Catalogue, read_catalogue
 from relgate.eval.cli.common import Output
-from relgate.eval.judges import OpenedJudge, check_named_family, open_judge
+from relgate.eval.judges import OpenedJudge, check_named_family, check_opened, open_judge
 from relgate.eval.lists.read import ListFile, read_list
 from relgate.eval.lists.types import JudgmentList
 from relgate.eval.project import Project
@@ -20,6 +20,7 @@ from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import PlatformError, UsageError
 
 __all__ = [
+    "hold_honest",
     "load_catalogue",
     "load_judge",
     "load_list",
@@ -124,6 +125,23 @@ def load_judge(
     )
     click.get_current_context().call_on_close(opened.close)
     return opened
+
+
+def hold_honest(
+    opened: OpenedJudge, project: Project, output: Output, overrides: Iterable[str]
+) -> None:
+    """Refuses a judge of the pipeline's family or ranking; remarks on rules overridden by name.
+
+    Raises:
+        HonestyError: exit code 5.
+    """
+    for sentence in check_opened(
+        opened,
+        system_models=project.system_models,
+        ranker_judges=project.ranker_judges,
+        overrides=overrides,
+    ):
+        output.remark(sentence)
 
 
 def writable(folder: Path) -> None:
