@@ -6,6 +6,7 @@ Importing this package loads no SDK, no scikit-learn and no event loop.
 
 from relgate.judge.families import check_circularity, check_family_separation, family_of
 from relgate.judge.llm import LlmJudge, make_llm_judge
+from relgate.judge.panel import PanelJudge, members_of, panel_of_shuffles
 from relgate.judge.parse import parse_reply
 from relgate.judge.prompt import candidate_summary, judge_schema, render_prompt
 from relgate.judge.rerank import llm_rerank, llm_rerank_sync, reciprocal_rank_fusion
@@ -33,6 +34,7 @@ __all__ = [
     "Judge",
     "JudgedHit",
     "LlmJudge",
+    "PanelJudge",
     "Usage",
     "candidate_summary",
     "check_circularity",
@@ -42,6 +44,8 @@ __all__ = [
     "llm_rerank",
     "llm_rerank_sync",
     "make_llm_judge",
+    "members_of",
+    "panel_of_shuffles",
     "parse_reply",
     "reciprocal_rank_fusion",
     "render_prompt",

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
-from statistics import median_low, pstdev
 from typing import Literal, Protocol
 
 from relgate.judge.parse import MAX_REASON_CHARS
@@ -17,7 +16,14 @@ from relgate.judge.types import ERROR_REASON, Candidate, GradeError, Judge, Judg
 from relgate.rubrics import Rubric
 from relgate.rubrics.errors import UsageError
 
-__all__ = ["Combine", "OrderedJudge", "PanelJudge", "ShuffledJudge", "panel_of_shuffles"]
+__all__ = [
+    "Combine",
+    "OrderedJudge",
+    "PanelJudge",
+    "ShuffledJudge",
+    "members_of",
+    "panel_of_shuffles",
+]
 
 Combine = Literal["majority", "median"]
 
@@ -50,7 +56,7 @@ class PanelJudge:
         fingerprint: the same over the members' fingerprints too.
         model: the members' model, where they have one in common; else None.
         family: the members' family, where they have one in common; else None, which nobody may
-            take for separate: ask each of `members`.
+            take for separate: ask each of `members_of`.
         batch_size: the smallest of the members'.
         rubric: the members', where they have one.
         members: the judges.
@@ -94,6 +100,8 @@ class PanelJudge:
         return run_sync(self.grade(query, candidates))
 
     def _combined(self, candidate: Candidate, votes: Sequence[JudgedHit]) -> JudgedHit:
+        from statistics import median_low, pstdev  # noqa: PLC0415 - loads decimal and fractions
+
         graded = [vote for vote in votes if vote.graded]
         self.failed_votes += len(votes) - len(graded)
         if 2 * len(graded) < len(votes) or not graded:
@@ -181,6 +189,20 @@ def panel_of_shuffles(
         UsageError: fewer than two shuffles.
     """
     return PanelJudge([ShuffledJudge(judge, i) for i in range(shuffles)], combine=combine)
+
+
+def members_of(judge: Judge) -> tuple[Judge, ...]:
+    """The judges whose answers `judge` combines, panels within panels opened; else itself alone.
+
+    An honesty rule must hold for each: a panel's own version and family name none of them.
+
+    Args:
+        judge: any judge; one with a non-empty `members` is a panel.
+    """
+    members: Sequence[Judge] = getattr(judge, "members", ())
+    if not members:
+        return (judge,)
+    return tuple(leaf for member in members for leaf in members_of(member))
 
 
 def _failed(candidate: Candidate, votes: Sequence[JudgedHit], there: int) -> JudgedHit:

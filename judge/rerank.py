@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from relgate.judge.sync import run_sync
-from relgate.judge.types import Candidate, Judge
+from relgate.judge.types import Candidate, Judge, JudgedHit
 
 __all__ = [
     "DEFAULT_WEIGHTS",
@@ -79,17 +79,26 @@ async def llm_rerank(
         on_error: told when the first stage's order had to be returned.
 
     Hits without a grade keep their slots; the graded ones are permuted among theirs. Ties keep
-    the first stage's order. Never raises for the judge's sake.
+    the first stage's order. Never raises for the judge's sake. Give a `CachedJudge` to have each
+    grade paid for once: what it had graded when the deadline passed is stored, and the next request
+    finds it.
     """
     import asyncio  # noqa: PLC0415 - costs 80 ms, and an importer may never rerank
 
+    asked = list(hits[:pool])
+    limit = asyncio.timeout(deadline_s)
+    why: str | None = None
+    judged: list[JudgedHit] = []
     try:
-        async with asyncio.timeout(deadline_s):
-            judged = await judge.grade(query, list(hits[:pool]))
+        async with limit:
+            judged = await judge.grade(query, asked)
     except Exception as error:  # noqa: BLE001 - a foreign judge may raise anything; search goes on
-        if on_error is not None:
-            on_error(f"first-stage order kept: {type(error).__name__}: {error}")
-        judged = []
+        late = limit.expired()
+        why = f"{deadline_s:g} s passed" if late else f"{type(error).__name__}: {error}"
+    if why is None and [row.id for row in judged] != [hit.id for hit in asked]:
+        why, judged = "the judge did not return one row a hit in their order", []
+    if why is not None and on_error is not None:
+        on_error(f"first-stage order kept: {why}")
     scores = [row.grade / max_grade if row.graded else None for row in judged]
     scores += [None] * (len(hits) - len(scores))
     return _place(hits, scores, weights)

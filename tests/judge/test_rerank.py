@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
+from relgate.cache.judge import CachedJudge
+from relgate.cache.store import open_store
 from relgate.judge import Candidate, JudgedHit, make_llm_judge
 from relgate.judge.engine import CallPolicy
 from relgate.judge.fake import FakeGenerate, grade_lines
-from relgate.judge.rerank import blend_weight, llm_rerank_sync, reciprocal_rank_fusion
+from relgate.judge.rerank import (
+    RerankedHit,
+    blend_weight,
+    llm_rerank,
+    llm_rerank_sync,
+    reciprocal_rank_fusion,
+)
 from relgate.judge.types import GradeError
+from relgate.rubrics import load_rubric
 
 
 class Scripted:
@@ -96,3 +109,121 @@ def test_rrf_adds_reciprocal_ranks() -> None:
     fused = reciprocal_rank_fusion([["a", "b"], ["b", "c", "b"]], k=60)
     assert [hit.id for hit in fused] == ["b", "a", "c"]
     assert fused[0].score == pytest.approx(1 / 62 + 1 / 61)
+
+
+class Misplaced(Scripted):
+    """Returns its rows in another order, or one too many."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__([0, 0, 3])
+        self.how = how
+
+    async def grade(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
+        rows = await super().grade(query, candidates)
+        return rows[::-1] if self.how == "turned" else [*rows, rows[0]]
+
+
+@pytest.mark.parametrize("how", ["turned", "too many"])
+def test_rows_that_are_not_the_hits_in_their_order_move_nothing(how: str) -> None:
+    said: list[str] = []
+    out = asyncio.run(llm_rerank(Misplaced(how), "q", hits(3), on_error=said.append))
+    assert [hit.id for hit in out] == ["d1", "d2", "d3"]
+    assert all(hit.score is None for hit in out)
+    assert said == ["first-stage order kept: the judge did not return one row a hit in their order"]
+
+
+def test_why_the_first_stages_order_was_kept_is_said() -> None:
+    class Slow(Scripted):
+        async def grade(self, _query: str, _candidates: Sequence[Candidate]) -> list[JudgedHit]:
+            await asyncio.sleep(60)
+            return []
+
+    class Late(Scripted):
+        async def grade(self, _query: str, _candidates: Sequence[Candidate]) -> list[JudgedHit]:
+            raise TimeoutError("the socket's own")
+
+    said: list[str] = []
+    asyncio.run(llm_rerank(Slow([]), "q", hits(1), deadline_s=0.02, on_error=said.append))
+    asyncio.run(llm_rerank(Late([]), "q", hits(1), on_error=said.append))
+    assert said == [
+        "first-stage order kept: 0.02 s passed",
+        "first-stage order kept: TimeoutError: the socket's own",
+    ]
+
+
+# Through the cache: what search pays for is paid for once.
+
+
+class Shop(Scripted):
+    """Grades 3 after a wait that the text names; counts what it was asked."""
+
+    batch_size = 2
+
+    def __init__(self) -> None:
+        super().__init__([])
+        self.texts: list[str] = []
+        self.release = asyncio.Event()
+
+    async def grade(self, _query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
+        self.texts += [c.text for c in candidates]
+        if any("slow" in c.text for c in candidates):
+            await self.release.wait()
+        return [JudgedHit(c.id, 3, "E", "r") for c in candidates]
+
+
+def test_a_passed_deadline_leaves_the_finished_grades_stored(tmp_path: Path) -> None:
+    async def search() -> None:
+        with closing(open_store(tmp_path)) as store:
+            judge = Shop()
+            cached = CachedJudge(judge, store, rubric=load_rubric())
+            slow = [Candidate("s", "slow text")]
+            quick = [Candidate(f"d{i}", f"text {i}") for i in range(9)]
+            first = await llm_rerank(cached, "q", [*quick, *slow], deadline_s=1)
+            assert [hit.id for hit in first] == [*(f"d{i}" for i in range(9)), "s"]
+            assert cached.stored == 8  # batches of 2 by key: one quick text waits beside the slow
+            judge.texts.clear()
+            judge.release.set()
+            again = await llm_rerank(cached, "q", [*quick, *slow])
+            assert len(judge.texts) == 2
+            assert "slow text" in judge.texts
+            assert all(hit.score == 1 for hit in again)
+
+    asyncio.run(search())
+
+
+def test_queries_at_the_same_time_share_one_cache_and_mix_nothing_up(tmp_path: Path) -> None:
+    class ByQuery(Shop):
+        async def grade(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
+            await asyncio.sleep(0)
+            return [
+                JudgedHit(c.id, g := (len(c.text) + int(query)) % 4, "ICSE"[g], query)
+                for c in candidates
+            ]
+
+    async def search() -> None:
+        with closing(open_store(tmp_path)) as store:
+            cached = CachedJudge(ByQuery(), store, rubric=load_rubric())
+            pool = [Candidate(f"d{i}", "x" * i) for i in range(1, 30)]
+
+            async def ask(n: int) -> list[RerankedHit]:
+                return await llm_rerank(cached, str(n), pool)
+
+            for round_ in range(2):
+                for n, out in enumerate(await asyncio.gather(*(ask(n) for n in range(40)))):
+                    grades = {hit.id: (hit.first_rank + n) % 4 / 3 for hit in out}
+                    assert {hit.id: hit.score for hit in out} == grades
+                assert cached.misses == cached.stored == 40 * 29
+                assert cached.hits == round_ * 40 * 29
+
+    asyncio.run(search())
+
+
+def test_importing_the_judge_loads_no_statistics_and_no_event_loop() -> None:
+    code = (
+        "import sys, relgate.judge as j; assert j.PanelJudge and j.panel_of_shuffles;"
+        "sys.exit(', '.join({'asyncio', 'statistics', 'numpy', 'openai'} & set(sys.modules)) or None)"
+    )
+    done = subprocess.run(  # noqa: S603 - our own line
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
