@@ -1,0 +1,39 @@
+"""What a review rests on, and what it says: evidence, findings, outcomes, the verdict. Pure.
+
+Import from here; the modules below only keep the files short.
+"""
+
+from relgate.eval.review.types._evidence import Basis, Evidence, Review
+from relgate.eval.review.types._figures import (
+    Aggregate,
+    Coverage,
+    FillFacts,
+    JudgeUse,
+    Noise,
+    Unrated,
+)
+from relgate.eval.review.types._outcomes import Finding, RuleOutcome, RuleState, Verdict
+from relgate.eval.review.types._queries import QueryEvidence, RankedDoc, Side
+
+__all__ = [
+    "TOLERANCE",
+    "Aggregate",
+    "Basis",
+    "Coverage",
+    "Evidence",
+    "FillFacts",
+    "Finding",
+    "JudgeUse",
+    "Noise",
+    "QueryEvidence",
+    "RankedDoc",
+    "Review",
+    "RuleOutcome",
+    "RuleState",
+    "Side",
+    "Unrated",
+    "Verdict",
+]
+
+TOLERANCE = 1e-9
+"""A delta counts as a change when it is larger than this; a drop equal to its limit passes."""

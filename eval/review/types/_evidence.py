@@ -1,0 +1,110 @@
+"""Everything that a review rests on, and the review itself. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+from relgate.eval.metrics.conventions import Conventions
+from relgate.eval.review.change import ChangeDescription
+from relgate.eval.review.types._figures import Aggregate, Coverage, FillFacts, JudgeUse, Noise
+from relgate.eval.review.types._outcomes import Finding, RuleOutcome, Verdict
+from relgate.eval.review.types._queries import QueryEvidence
+
+__all__ = [
+    "Basis",
+    "Evidence",
+    "Review",
+]
+
+
+class Basis(StrEnum):
+    """Where the scores come from."""
+
+    RECOMPUTED = "recomputed from the judgment list"
+    GIVEN = "as given in the files"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Everything the rules may look at.
+
+    Attributes:
+        conventions: what the figures depend on.
+        basis: recomputed, or as given.
+        aggregates: the one that gates first.
+        queries: of either run, in the runs' order.
+        coverage: counts.
+        change: the change description, or None when none was given.
+        settings_before: what the before file states of its metric, {name: value}.
+        settings_after: likewise after.
+        cross_checks: scores in the files that ours do not reproduce, one sentence each.
+        judges: judges whose grades the scores rest on.
+        fill: what a fill in this review did; None without one.
+        overrides: honesty rules overridden by name, one sentence each.
+        noise: None when it cannot be told.
+        covers_all: the queries listed are the whole query set (their mean gives the aggregate).
+        has_heads: whether any head or critical list was given at all.
+        heads_missing: head or critical queries that were given and are in neither run.
+        warnings: what the readers had to say.
+    """
+
+    conventions: Conventions
+    basis: Basis
+    aggregates: tuple[Aggregate, ...]
+    queries: tuple[QueryEvidence, ...]
+    coverage: Coverage
+    change: ChangeDescription | None = None
+    settings_before: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    settings_after: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    cross_checks: tuple[str, ...] = ()
+    judges: tuple[JudgeUse, ...] = ()
+    fill: FillFacts | None = None
+    overrides: tuple[str, ...] = ()
+    noise: Noise | None = None
+    covers_all: bool = True
+    has_heads: bool = False
+    heads_missing: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def main(self) -> Aggregate:
+        """The aggregate that gates."""
+        return self.aggregates[0]
+
+    @property
+    def paired(self) -> list[QueryEvidence]:
+        """The queries scored on both sides: the denominator of shares."""
+        return [q for q in self.queries if q.paired]
+
+    def aggregate(self, key: str) -> Aggregate | None:
+        """The aggregate of that key, or None."""
+        return next((a for a in self.aggregates if a.key == key), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A finished review.
+
+    Attributes:
+        verdict: the worst finding, or the cap of an unchecked rule.
+        headline: one sentence that says why.
+        outcomes: one a rule, in the rules' order.
+        actions: what to do next, each naming its queries.
+        evidence: what it rests on.
+    """
+
+    verdict: Verdict
+    headline: str
+    outcomes: tuple[RuleOutcome, ...]
+    actions: tuple[str, ...]
+    evidence: Evidence
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Every finding, worst first, then in the rules' order."""
+        found = [f for outcome in self.outcomes for f in outcome.findings]
+        return tuple(sorted(found, key=lambda f: -f.severity))

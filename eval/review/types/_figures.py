@@ -1,0 +1,167 @@
+"""Figures over many queries, and who stands behind them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from relgate.eval.lists.types import Source
+
+__all__ = [
+    "Aggregate",
+    "Coverage",
+    "FillFacts",
+    "JudgeUse",
+    "Noise",
+    "Unrated",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """A metric's mean on both sides.
+
+    Attributes:
+        key: `ndcg`, `mrr` ..., or `given` for the files' own.
+        name: with its convention, `nDCG(gain=exp2)@10`.
+        before: mean before.
+        after: mean after.
+        n: queries it is over; None when the file does not tell.
+        weighted_before: traffic-weighted mean, None without weights.
+        weighted_after: likewise.
+    """
+
+    key: str
+    name: str
+    before: float
+    after: float
+    n: int | None
+    weighted_before: float | None = None
+    weighted_after: float | None = None
+
+    @property
+    def delta(self) -> float:
+        """After minus before."""
+        return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True)
+class Unrated:
+    """How much of what came back within k nobody has graded.
+
+    Attributes:
+        known: whether the files tell.
+        mean_before: mean unrated share before, over queries with a document; NaN when unknown.
+        mean_after: likewise after.
+        queries: queries with a document on the after side.
+        mostly: those of them with more than half unrated.
+        empty: queries without any document on the after side.
+    """
+
+    known: bool
+    mean_before: float
+    mean_after: float
+    queries: int
+    mostly: int
+    empty: int
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What the review rests on.
+
+    Attributes:
+        queries: queries of either run.
+        scored: those with a value on both sides.
+        no_ideal: those reported apart, since no judgment is above grade 0.
+        unjudged: those without any judgment.
+        list_only: judged queries that neither run has; left out.
+        judgments: judgments of the runs' queries.
+        by_source: the same by who made them.
+        now: unrated documents as scored.
+        at_first: unrated documents before the fill; None without one.
+    """
+
+    queries: int
+    scored: int
+    no_ideal: int
+    unjudged: int
+    list_only: int
+    judgments: int
+    by_source: Mapping[Source, int]
+    now: Unrated
+    at_first: Unrated | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeUse:
+    """A judge whose grades the scores rest on.
+
+    Attributes:
+        version: its version, or None when the list does not say.
+        fingerprint: likewise.
+        model: likewise.
+        family: likewise; `none` for a judge without a language model.
+        rows: grades of it in the list.
+        problem: why its certificate does not hold, one sentence; None when it holds.
+    """
+
+    version: str | None
+    fingerprint: str | None
+    model: str | None
+    family: str | None
+    rows: int
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FillFacts:
+    """What a fill in this review did.
+
+    Attributes:
+        judge: how the command line names the judge.
+        asked: pairs put to the judge.
+        graded: pairs it graded.
+        cached: those of them that came from the cache.
+        errors: {kind: pairs that got no grade}.
+        not_asked: pairs left out because the run had stopped; still unrated.
+        no_text: unrated pairs that the catalogue has no text for; not put to the judge.
+        calls: calls made to the model.
+        seconds: wall time.
+        cost_usd: what was spent in this run, by the price table; None without a price.
+    """
+
+    judge: str
+    asked: int
+    graded: int
+    cached: int
+    errors: Mapping[str, int]
+    no_text: int
+    calls: int | None
+    seconds: float
+    not_asked: int = 0
+    cost_usd: float | None = None
+
+    @property
+    def error_rate(self) -> float:
+        """Failed share of the pairs asked, 0..1; 0 when none was asked."""
+        return (self.asked - self.graded) / self.asked if self.asked else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """How a delta stands against chance.
+
+    Attributes:
+        p: two-sided sign-flip randomisation p.
+        low: lower end of the 95 % bootstrap interval of the mean delta.
+        high: upper end.
+        detectable: least mean delta found with 80 % power.
+        n: paired queries.
+    """
+
+    p: float
+    low: float
+    high: float
+    detectable: float
+    n: int
