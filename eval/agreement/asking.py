@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relgate.eval.agreement.pairs import (
     UNGRADED,
@@ -27,6 +28,8 @@ Progress = Callable[[int, int], None]
 
 IN_FLIGHT = 8
 """Queries that are with the judge at once."""
+
+_LAST_BITS = 1e-6  # a mean of probabilities may leave the scale by as much
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +154,16 @@ def _columns(
         sources=source_counts(kept),
         without_text=len(labels) - len(kept),
         made_by_judge=made_by_judge,
+        expected=_known([hit.expected_grade if hit.graded else None for hit in said]),
+        spread=_known([hit.spread if hit.graded else None for hit in said]),
     )
+
+
+def _known(values: list[float | None]) -> NDArray[np.float64] | None:
+    """The values with NaN where there is none; None when there is none at all."""
+    if all(value is None for value in values):
+        return None
+    return np.array([np.nan if value is None else value for value in values], np.float64)
 
 
 def _refuse_other_scale(said: list[JudgedHit], labels: JudgmentList) -> None:
@@ -163,3 +175,17 @@ def _refuse_other_scale(said: list[JudgedHit], labels: JudgmentList) -> None:
                 f"{labels.scale.name} (0 to {top})",
                 mend="use a rubric and labels of one scale",
             )
+        if hit.graded:
+            _refuse_odd_numbers(hit, top)
+
+
+def _refuse_odd_numbers(hit: JudgedHit, top: int) -> None:
+    """A judge of the user's own may give any number, and NaN would pass for "not given"."""
+    expected, spread = hit.expected_grade, hit.spread
+    if expected is not None and not -_LAST_BITS <= expected <= top + _LAST_BITS:
+        what = f"expected grade {expected} of {hit.id!r} is not on the labels' scale (0 to {top})"
+    elif spread is not None and not 0 <= spread <= top:
+        what = f"spread {spread} of {hit.id!r} is none on the labels' scale (0 to {top})"
+    else:
+        return
+    raise InputError(f"the judge's {what}", mend="give a finite number of grades, or None")

@@ -13,6 +13,7 @@ import numpy as np
 from relgate.eval.agreement.asking import IN_FLIGHT, Progress, agrade_pairs
 from relgate.eval.agreement.calibration import Calibration
 from relgate.eval.agreement.confusion import query_tables
+from relgate.eval.agreement.expectation import expectation_of
 from relgate.eval.agreement.intervals import RESAMPLES, figures_with_intervals
 from relgate.eval.agreement.pairs import GradedPairs, JudgeIdentity, label_set_hash
 from relgate.eval.agreement.policy import POLICIES, Evidence, Level, TrustPolicy, level_of
@@ -105,6 +106,7 @@ def calibrate_pairs(
         policy=policy.name,
         seed=seed,
         resamples=resamples,
+        expectation=expectation_of(pairs, n_grades=n_grades, seed=seed, resamples=resamples),
     )
 
 

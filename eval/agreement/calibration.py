@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from relgate.eval.agreement.expectation import Expectation
 from relgate.eval.agreement.intervals import Figure
 from relgate.eval.agreement.pairs import JudgeIdentity
 from relgate.eval.agreement.policy import Level
@@ -70,6 +71,7 @@ class Calibration:
         policy: name of the policy.
         seed: of the resampling.
         resamples: draws of the resampling.
+        expectation: of a judge that gives expected grades or spreads; else None.
     """
 
     judge: JudgeIdentity
@@ -93,6 +95,7 @@ class Calibration:
     policy: str
     seed: int
     resamples: int
+    expectation: Expectation | None = None
 
     @property
     def coverage(self) -> float:

@@ -7,7 +7,7 @@ bootstrap) and the percentiles of the figures over the draws are the interval.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from relgate.eval.agreement.confusion import all_figures
 
-__all__ = ["CONFIDENCE", "RESAMPLES", "Figure", "figures_with_intervals", "resampled_tables"]
+__all__ = [
+    "CONFIDENCE",
+    "RESAMPLES",
+    "Figure",
+    "figures_with_intervals",
+    "intervals_of",
+    "resampled_sums",
+    "resampled_tables",
+]
 
 RESAMPLES = 2_000
 """Draws of a bootstrap."""
@@ -43,22 +51,21 @@ class Figure:
     undefined_draws: int = 0
 
 
-def resampled_tables(
-    tables: ArrayLike, *, seed: int, resamples: int = RESAMPLES
+def resampled_sums(
+    sums: ArrayLike, *, seed: int, resamples: int = RESAMPLES
 ) -> NDArray[np.float64]:
-    """Confusion tables of `resamples` draws of the queries, shape (resamples, K, K).
+    """Sums over the queries of `resamples` draws, shape (resamples, M).
 
     Args:
-        tables: (Q, K, K), one table a query.
+        sums: (Q, M), a query's own sums of M quantities.
         seed: of the generator (PCG64), recorded in the result.
         resamples: how many draws.
 
     Each draw takes Q queries with replacement. The weights are multinomial counts, made by
     counting drawn indices: the same law as `Generator.multinomial`, ten times faster.
     """
-    t = np.asarray(tables, float)
-    n_queries, n_grades = t.shape[0], t.shape[-1]
-    flat = t.reshape(n_queries, -1)
+    flat = np.asarray(sums, float)
+    n_queries = len(flat)
     generator = np.random.default_rng(seed)
     block = max(1, _DRAWS_AT_ONCE // max(1, n_queries))
     out = np.empty((resamples, flat.shape[1]))
@@ -68,7 +75,23 @@ def resampled_tables(
         drawn += (np.arange(m) * n_queries)[:, None]
         weights = np.bincount(drawn.ravel(), minlength=m * n_queries).reshape(m, n_queries)
         out[start : start + m] = weights.astype(float) @ flat
-    return out.reshape(resamples, n_grades, n_grades)
+    return out
+
+
+def resampled_tables(
+    tables: ArrayLike, *, seed: int, resamples: int = RESAMPLES
+) -> NDArray[np.float64]:
+    """Confusion tables of `resamples` draws of the queries, shape (resamples, K, K).
+
+    Args:
+        tables: (Q, K, K), one table a query.
+        seed: as `resampled_sums`.
+        resamples: how many draws.
+    """
+    t = np.asarray(tables, float)
+    cells = t.shape[-2] * t.shape[-1]  # not -1: there may be no query at all
+    drawn = resampled_sums(t.reshape(len(t), cells), seed=seed, resamples=resamples)
+    return drawn.reshape(resamples, *t.shape[1:])
 
 
 def figures_with_intervals(
@@ -89,11 +112,39 @@ def figures_with_intervals(
         reported: points that take the place of the closed forms (scikit-learn's).
     """
     t = np.asarray(tables, float)
-    points = {k: float(v) for k, v in all_figures(t.sum(axis=0), floor=floor).items()}
+    k = t.shape[-1]
+
+    def score(cells: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        return all_figures(cells.reshape(*cells.shape[:-1], k, k), floor=floor)
+
+    return intervals_of(
+        t.reshape(len(t), k * k), score, seed=seed, resamples=resamples, reported=reported
+    )
+
+
+def intervals_of(
+    sums: ArrayLike,
+    score: Callable[[NDArray[np.float64]], Mapping[str, NDArray[np.float64]]],
+    *,
+    seed: int,
+    resamples: int = RESAMPLES,
+    reported: Mapping[str, float] | None = None,
+) -> dict[str, Figure]:
+    """Figures of sums over queries, each with its percentile interval over resampled queries.
+
+    Args:
+        sums: (Q, M), a query's own sums; no interval for fewer than two queries.
+        score: from (..., M) sums to figures by name, each of the leading shape.
+        seed: of the resampling.
+        resamples: how many draws.
+        reported: points that take the place of those that `score` gives.
+    """
+    s = np.asarray(sums, float)
+    points = {name: float(value) for name, value in score(s.sum(axis=0)).items()}
     points |= dict(reported or {})
-    if len(t) < _LEAST_QUERIES:
+    if len(s) < _LEAST_QUERIES:
         return {name: Figure(_known(point)) for name, point in points.items()}
-    draws = all_figures(resampled_tables(t, seed=seed, resamples=resamples), floor=floor)
+    draws = score(resampled_sums(s, seed=seed, resamples=resamples))
     return {name: _figure(point, draws[name]) for name, point in points.items()}
 
 

@@ -63,6 +63,9 @@ class GradedPairs:
         sources: how many of the labels each source made.
         without_text: labels not asked about, since the catalogue lacks their document.
         made_by_judge: labels not used, since a judge made them.
+        expected: per pair, the grade expected under the judge's class probabilities, NaN where it
+            gave none; None when it gave none at all.
+        spread: per pair, standard deviation of the grade, likewise.
     """
 
     query: NDArray[np.int64]
@@ -76,6 +79,8 @@ class GradedPairs:
     sources: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     without_text: int = 0
     made_by_judge: int = 0
+    expected: NDArray[np.float64] | None = None
+    spread: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.doc_ids)

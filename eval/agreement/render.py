@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from relgate.eval.agreement.calibration import Calibration, ConstantJudge, Disagreement
+from relgate.eval.agreement.expectation import Expectation
 from relgate.eval.agreement.intervals import CONFIDENCE, Figure
 from relgate.eval.report.escape import markdown_text
 
@@ -51,6 +52,19 @@ HEADLINE_FIGURES: Mapping[str, str] = {
 }
 """The figures of a short view, in order, with what they are called."""
 
+_EXPECTATION_LABELS: Mapping[str, str] = {
+    "expected_mae": "distance of the expected grade from people's (mean, grades)",
+    "grade_mae": "distance of the grade itself, same pairs",
+    "mae_gain": "what the expected grade is nearer",
+    "expected_kappa_quadratic": "kappa, quadratic weights, of the expected grade rounded",
+    "within_1_spread": "people's grades within 1 spread",
+    "within_2_spreads": "people's grades within 2 spreads",
+    "spread_ratio": "error over spread (1: as sure as it should be; above: too sure)",
+}
+_NO_PROBABILITIES = (
+    "The class probabilities themselves are not kept, so there is no Brier score and no expected "
+    "calibration error."
+)
 _AT_FLOOR = tuple(name for name in _LABELS if name not in (*_ON_SCALE, *_MEANS))
 
 
@@ -69,6 +83,7 @@ def calibration_markdown(calibration: Calibration) -> str:
         [f"## Agreement at the floor (grade >= {c.floor} is relevant)"],
         _figure_table(figures, _AT_FLOOR),
         [f"Intervals: 95 %, {c.resamples:,} draws of the {c.n_queries:,} queries, seed {c.seed}."],
+        *_expectation_parts(c.expectation),
         ["## Beside a judge that has read nothing"],
         _constant_table(c),
         ["## Confusion table (rows people, columns judge)"],
@@ -109,12 +124,29 @@ def shown_figure(figure: Figure) -> tuple[str, str]:
     return _number(figure.point), _interval(figure)
 
 
-def _figure_table(figures: Mapping[str, Figure], names: Iterable[str]) -> list[str]:
+def _figure_table(
+    figures: Mapping[str, Figure], names: Iterable[str], *, labels: Mapping[str, str] = _LABELS
+) -> list[str]:
     rows = [
-        f"| {_LABELS[name]} | {_number(figures[name].point)} | {_interval(figures[name])} |"
+        f"| {labels[name]} | {_number(figures[name].point)} | {_interval(figures[name])} |"
         for name in names
     ]
     return ["| figure | value | 95 % interval |", "|---|---:|---:|", *rows]
+
+
+def _expectation_parts(found: Expectation | None) -> list[list[str]]:
+    """Nothing for a judge without expected grades and spreads."""
+    if found is None:
+        return []
+    return [
+        ["## Expected grades and spreads"],
+        [
+            f"{found.n_expected:,} pairs with an expected grade, {found.n_spread:,} with a spread, "
+            f"{found.n_queries:,} queries. Honest spreads hold 75 % or more within two. "
+            + _NO_PROBABILITIES
+        ],
+        _figure_table(found.figures, found.figures, labels=_EXPECTATION_LABELS),
+    ]
 
 
 def _constant_table(c: Calibration) -> list[str]:
@@ -198,6 +230,7 @@ def calibration_json(calibration: Calibration) -> dict[str, Any]:
         "scale": c.scale,
         "floor": c.floor,
         "figures": {name: _figure_json(figure) for name, figure in c.figures.items()},
+        **_expectation_json(c.expectation),
         "interval": {
             "level": CONFIDENCE,
             "resampled": "queries",
@@ -219,6 +252,21 @@ def calibration_json(calibration: Calibration) -> dict[str, Any]:
             for k in c.constants
         ],
         "disagreements": [_disagreement_json(d) for d in c.disagreements],
+    }
+
+
+def _expectation_json(found: Expectation | None) -> dict[str, Any]:
+    """No key at all for a judge without expected grades and spreads."""
+    if found is None:
+        return {}
+    return {
+        "expectation": {
+            "n_expected": found.n_expected,
+            "n_spread": found.n_spread,
+            "n_queries": found.n_queries,
+            "figures": {name: _figure_json(figure) for name, figure in found.figures.items()},
+            "note": _NO_PROBABILITIES,
+        }
     }
 
 
