@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -14,6 +13,7 @@ from typing import Any
 from relgate.eval.files import load_content
 from relgate.eval.lists.columns import fold
 from relgate.eval.lists.jsontext import Content, Json, as_list, as_object, as_text, json_lines
+from relgate.eval.lists.parquet import is_parquet, parquet_rows
 from relgate.eval.lists.table import open_table
 from relgate.eval.lists.types import match_key
 from relgate.judge.prompt import candidate_summary
@@ -23,8 +23,6 @@ from relgate.rubrics.errors import InputError
 __all__ = ["Catalogue", "read_catalogue"]
 
 _ID = ("id", "doc_id", "product_id", "_id", "docid", "sku")
-_PARQUET_MAGIC = b"PAR1"
-_BATCH_ROWS = 4096
 
 _Row = tuple[int | None, dict[str, Json]]
 
@@ -68,6 +66,27 @@ class Catalogue:
         found = self._products.get(match_key(doc_id))
         return None if found is None else found[1]
 
+    def ids_by(self, field: str) -> dict[str, tuple[str, ...]]:
+        """The ids of the products by one of their fields, say a URL: {match_key(value): ids}.
+
+        Raises:
+            InputError: no product has that field, or a value of it is neither text nor a whole
+                number.
+        """
+        found: dict[str, tuple[str, ...]] = {}
+        for doc_id, fields in self._products.values():
+            if field in fields:
+                value = as_text(fields[field], f"{field} of {doc_id!r}", self.path)
+                key = match_key(value)
+                found[key] = (*found.get(key, ()), doc_id)
+        if not found:
+            raise InputError(
+                f"no product has the field {field!r}",
+                path=self.path,
+                mend="name it as it stands in the catalogue",
+            )
+        return found
+
     def candidate(self, doc_id: str) -> Candidate | None:
         """What the judge sees of a product, under the id that was asked for.
 
@@ -98,19 +117,11 @@ def read_catalogue(
         InputError: any fault of the file, a row without id, one id with two different contents,
             or a Parquet file without pyarrow.
     """
-    if _is_parquet(path):
-        return _gather(_parquet_rows(path), str(path), "parquet", id_field, wanted)
+    if is_parquet(path):
+        return _gather(parquet_rows(path), str(path), "parquet", id_field, wanted)
     content = load_content(path)
     rows, file_format = _text_rows(content, id_field)
     return _gather(rows, content.path, file_format, id_field, wanted)
-
-
-def _is_parquet(path: str | Path) -> bool:
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(len(_PARQUET_MAGIC)) == _PARQUET_MAGIC
-    except (OSError, ValueError):
-        return False  # the text reader says what is wrong
 
 
 def _text_rows(content: Content, id_field: str | None) -> tuple[Iterable[_Row], str]:
@@ -129,27 +140,6 @@ def _text_rows(content: Content, id_field: str | None) -> tuple[Iterable[_Row], 
         return [(1, content.value)], "jsonl"
     entries = enumerate(as_list(content.value, "the file", content.path), start=1)
     return ((None, as_object(e, f"entry {n}", content.path)) for n, e in entries), "json"
-
-
-def _parquet_rows(path: str | Path) -> Iterator[_Row]:
-    try:  # an extra, and slow to load
-        arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise InputError(
-            "a Parquet file needs pyarrow", path=path, mend="pip install 'relgate[parquet]'"
-        ) from error
-    number = 0
-    try:
-        with parquet.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=_BATCH_ROWS):
-                for row in batch.to_pylist():
-                    number += 1
-                    yield number, row
-    except (arrow.ArrowException, OSError) as error:
-        why = " ".join(str(error).split())[:200]
-        raise InputError(
-            f"a damaged Parquet file ({why})", path=path, mend="write it again"
-        ) from error
 
 
 def _gather(

@@ -18,6 +18,7 @@ __all__ = [
     "load_content",
     "read_json",
     "read_text",
+    "write_bytes_atomic",
     "write_text_atomic",
 ]
 
@@ -32,7 +33,7 @@ _SNIFFED = 1000
 _NUL_SHARE = 0.4  # of one parity of bytes: Latin text in UTF-16 has nearly 1.0, UTF-8 nearly 0.0
 _KNOWN_BINARY = (
     (b"PK\x03\x04", "a zip archive or an .xlsx workbook", "unpack it, or save the sheet as CSV"),
-    (b"PAR1", "a Parquet file", "only catalogues are read from Parquet; save it as CSV or JSONL"),
+    (b"PAR1", "a Parquet file", "name its format parquet, or save it as CSV or JSONL"),
     (b"%PDF", "a PDF", "name the data file itself"),
     (codecs.BOM_UTF32_LE, "UTF-32 text", "save it as UTF-8"),
     (codecs.BOM_UTF32_BE, "UTF-32 text", "save it as UTF-8"),
@@ -194,6 +195,17 @@ def write_text_atomic(path: str | Path, text: str) -> None:
             path=path,
             mend="mend the text it comes from",
         ) from error
+    write_bytes_atomic(path, data)
+
+
+def write_bytes_atomic(path: str | Path, data: bytes) -> None:
+    """Writes bytes so that the file is either the old one or the whole new one.
+
+    Missing parent folders are made. An existing file keeps its permissions.
+
+    Raises:
+        PlatformError: the disk or the permissions are at fault.
+    """
     try:
         _replace(Path(os.path.realpath(path)), data)
     except (OSError, ValueError) as error:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from relgate.eval.lists.raters import Conflict, Raters, Vote, settled, voter
 from relgate.eval.lists.types import JudgmentList, Provenance, Query, Scale, match_key
 from relgate.rubrics.errors import InputError
 
@@ -29,17 +30,21 @@ class ListBuilder:
     """Collects rows into a `JudgmentList`.
 
     Identical repeats count once. Two sources of different rank on one pair: the higher wins
-    (people outrank judges). Two different grades of one rank are a conflict, and `build` refuses
-    them all in one message.
+    (people outrank judges). Two different grades of one rank are a conflict: the named policy
+    settles it, and `build` refuses in one message all that it does not settle.
 
     Args:
         scale: the scale every grade must lie on.
         path: the file the rows come from, for error messages.
+        raters: how conflicts are settled; by default they are not.
     """
 
-    def __init__(self, scale: Scale, *, path: str | None = None) -> None:
+    def __init__(
+        self, scale: Scale, *, path: str | None = None, raters: Raters = Raters.REFUSE
+    ) -> None:
         self.scale = scale
         self.path = path
+        self.raters = raters
         self.repeats = 0
         self.outranked = 0
         self._queries: dict[str, int] = {}
@@ -47,7 +52,7 @@ class ListBuilder:
         self._origins: dict[Provenance, int] = {}
         self._ranks: list[int] = []
         self._rows: dict[tuple[int, str], _Row] = {}
-        self._conflicts: list[str] = []
+        self._votes: dict[tuple[int, str], list[_Row]] = {}  # of pairs with more than one
 
     def add_query(self, query: Query) -> int:
         """Registers a query (also one without judgments) and returns its index.
@@ -95,10 +100,7 @@ class ListBuilder:
                 mend="correct the grade, or state the list's scale with --scale",
             )
         q = self.add_query(query)
-        origin = self._origins.setdefault(provenance, len(self._origins))
-        if origin == len(self._ranks):
-            self._ranks.append(provenance.source.rank)
-        row = _Row(q, doc_id, grade, origin, reason, text_hash, line)
+        row = _Row(q, doc_id, grade, self._origin(provenance), reason, text_hash, line)
         key = (q, match_key(doc_id))
         old = self._rows.get(key)
         if old is None:
@@ -106,38 +108,79 @@ class ListBuilder:
         else:
             self._meet(key, old, row)
 
+    def _origin(self, provenance: Provenance) -> int:
+        origin = self._origins.setdefault(provenance, len(self._origins))
+        if origin == len(self._ranks):
+            self._ranks.append(provenance.source.rank)
+        return origin
+
     def _meet(self, key: tuple[int, str], old: _Row, new: _Row) -> None:
         old_rank, new_rank = self._ranks[old.origin], self._ranks[new.origin]
         if old_rank != new_rank:
             self.outranked += 1
             if new_rank > old_rank:
                 self._rows[key] = new
-        elif old.grade == new.grade:
-            self.repeats += 1
-        else:
-            lines = "" if old.line is None else f" (lines {old.line} and {new.line})"
-            self._conflicts.append(
-                f"{self._query_list[new.query].shown!r} {new.doc_id!r}: "
-                f"{old.grade} and {new.grade}{lines}"
-            )
+                self._votes.pop(key, None)
+            return
+        votes = self._votes.setdefault(key, [old])
+        self.repeats += new.grade == old.grade
+        if not any((vote.origin, vote.grade) == (new.origin, new.grade) for vote in votes):
+            votes.append(new)
+
+    def votes(self) -> tuple[Conflict, ...]:
+        """The pairs that several equals graded, alike or not."""
+        origins = list(self._origins)
+
+        def vote(row: _Row) -> Vote:
+            return Vote(voter(origins[row.origin]), row.grade, row.line)
+
+        return tuple(
+            Conflict(self._query_list[q].shown, rows[0].doc_id, tuple(map(vote, rows)))
+            for (q, _), rows in self._votes.items()
+            if len(rows) > 1
+        )
+
+    def _settle(self) -> tuple[dict[tuple[int, str], _Row], list[Conflict]]:
+        """The rows that the policy makes of conflicts, and the conflicts that it leaves."""
+        made: dict[tuple[int, str], _Row] = {}
+        left: list[Conflict] = []
+        contested = [key for key, rows in self._votes.items() if len(rows) > 1]
+        for key, conflict in zip(contested, self.votes(), strict=True):
+            grades = [vote.grade for vote in conflict.votes]
+            if len(set(grades)) == 1:
+                continue
+            grade = settled(grades, self.raters)
+            if grade is None:
+                left.append(conflict)
+            elif self.raters is not Raters.FIRST:
+                made[key] = self._agreed(self._votes[key][0], grade)
+        return made, left
+
+    def _agreed(self, first: _Row, grade: int) -> _Row:
+        """A grade that is nobody's own: it names no rater and gives no reason."""
+        provenance = replace(list(self._origins)[first.origin], rater=None)
+        return replace(first, grade=grade, origin=self._origin(provenance), reason=None)
 
     def build(self) -> JudgmentList:
         """The list.
 
         Raises:
-            InputError: two different grades for one pair, all such pairs in one message.
+            InputError: different grades for one pair that the policy does not settle, all such
+                pairs in one message.
         """
-        if self._conflicts:
-            more = len(self._conflicts) - _SHOWN_CONFLICTS
+        made, left = self._settle()
+        if left:
+            more = len(left) - _SHOWN_CONFLICTS
             tail = f" and {more} more" if more > 0 else ""
             raise InputError(
-                f"{len(self._conflicts)} pair(s) with two different grades: "
-                + "; ".join(self._conflicts[:_SHOWN_CONFLICTS])
+                f"{len(left)} pair(s) with two different grades: "
+                + "; ".join(conflict.shown for conflict in left[:_SHOWN_CONFLICTS])
                 + tail,
                 path=self.path,
-                mend="keep one grade for each pair",
+                mend="keep one grade for each pair, or settle them by a named policy with "
+                "relgate convert --raters",
             )
-        rows = list(self._rows.values())
+        rows = [made.get(key, row) for key, row in self._rows.items()]
         reasons = tuple(r.reason for r in rows)
         hashes = tuple(r.text_hash for r in rows)
         return JudgmentList(

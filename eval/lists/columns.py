@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 
 from relgate.eval.lists.jsontext import Json
@@ -48,6 +49,7 @@ OPTIONAL = (
     "text_hash",
 )
 _WHOLE = re.compile(r"[+-]?[0-9]+(?:[.,]0*)?")
+_DECIMAL = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?")
 _MAX_SHOWN = 12
 _MAX_DIGITS = 18
 
@@ -57,14 +59,21 @@ def fold(name: str) -> str:
     return re.sub(r"[\s-]+", "_", name.strip().casefold())
 
 
-def is_list_header(names: Sequence[str], grade_column: str | None = None) -> bool:
+def is_list_header(
+    names: Sequence[str], grade_column: str | None = None, doc_column: str | None = None
+) -> bool:
     """Whether `names` hold all the columns that a judgment list needs."""
-    hits = _hits(names, grade_column)
+    hits = _hits(names, grade_column, doc_column)
     return bool((hits["query"] or hits["query_id"]) and hits["doc_id"] and hits["grade"])
 
 
 def list_columns(
-    names: Sequence[str], *, grade_column: str | None, path: str | Path, line: int | None
+    names: Sequence[str],
+    *,
+    grade_column: str | None,
+    path: str | Path,
+    line: int | None,
+    doc_column: str | None = None,
 ) -> dict[str, str]:
     """Which column of a judgment list is what: `{doc_id, grade, query ...: name in the file}`.
 
@@ -73,18 +82,20 @@ def list_columns(
         grade_column: the one that holds the grade, where there is more than one that may.
         path: the file, for messages.
         line: the header's line, for messages.
+        doc_column: the one that holds the document, where it has a name of its own.
 
     Raises:
         InputError: a needed column is missing, or two columns would serve as one.
     """
-    hits = _hits(names, grade_column)
-    if grade_column is not None and not hits["grade"]:
-        raise InputError(
-            f"no column {grade_column!r}; found {_shown(names)}",
-            path=path,
-            line=line,
-            mend="name the grade column as it stands in the header",
-        )
+    hits = _hits(names, grade_column, doc_column)
+    for canonical, stated in (("grade", grade_column), ("doc_id", doc_column)):
+        if stated is not None and not hits[canonical]:
+            raise InputError(
+                f"no column {stated!r}; found {_shown(names)}",
+                path=path,
+                line=line,
+                mend="name the column as it stands in the header",
+            )
     for canonical, columns in hits.items():
         if len(columns) > 1:
             raise _ambiguous(canonical, columns, path, line)
@@ -93,16 +104,19 @@ def list_columns(
     return found
 
 
-def _hits(names: Sequence[str], grade_column: str | None) -> dict[str, list[str]]:
+def _hits(
+    names: Sequence[str], grade_column: str | None, doc_column: str | None
+) -> dict[str, list[str]]:
     groups: dict[str, tuple[str, ...]] = {name: (name,) for name in OPTIONAL}
     groups |= {"query_id": QUERY_ID, "query": QUERY_TEXT, "doc_id": DOC_ID, "grade": _GRADE}
     hits = {
         canonical: [name for name in names if fold(name) in accepted]
         for canonical, accepted in groups.items()
     }
-    if grade_column is not None:
-        exact = [name for name in names if name == grade_column]
-        hits["grade"] = exact or [name for name in names if fold(name) == fold(grade_column)]
+    for canonical, stated in (("grade", grade_column), ("doc_id", doc_column)):
+        if stated is not None:
+            exact = [name for name in names if name == stated]
+            hits[canonical] = exact or [name for name in names if fold(name) == fold(stated)]
     return hits
 
 
@@ -144,9 +158,9 @@ def grade_of(
 ) -> int | None:
     """The grade in a cell or a JSON value; None when it is blank.
 
-    A whole number, also written `3.0`, or a letter of the scale. A letter on a scale of numbers,
-    a fraction, NaN and anything else are refused, never rounded. Whether the number lies on the
-    scale is for the list builder to say.
+    A whole number, also written `3.0`, a word of the scale, or one of the values that it maps. A
+    word on a scale of numbers, a fraction, NaN and anything else are refused, never rounded.
+    Whether the number lies on the scale is for the list builder to say.
 
     Args:
         value: the cell.
@@ -165,20 +179,34 @@ def grade_of(
     if not isinstance(value, (bool, dict, list)):
         if text.upper() in scale.labels:
             return scale.labels[text.upper()]
-        if _WHOLE.fullmatch(text) and len(text) <= _MAX_DIGITS:
-            return int(re.split("[.,]", text)[0])
-    if text.upper() in {"E", "S", "C", "I"}:
-        mend = "ESCI letters need --scale esci"
-    elif scale.labels:
-        mend = f"use {', '.join(scale.labels)}, or 0 to {scale.max_grade}"
-    else:
-        mend = f"use a whole number from 0 to {scale.max_grade}"
+        grade = _numbered(text, scale)
+        if grade is not None:
+            return grade
     raise InputError(
         f"{text[:40]!r} is no grade on the scale {scale.name} ({pair})",
         path=path,
         line=line,
-        mend=mend,
+        mend=_grade_mend(text, scale),
     )
+
+
+def _numbered(text: str, scale: Scale) -> int | None:
+    if len(text) > _MAX_DIGITS:
+        return None
+    if scale.values:
+        known = _DECIMAL.fullmatch(text) is not None
+        return scale.values.get(Decimal(text.replace(",", "."))) if known else None
+    return int(re.split("[.,]", text)[0]) if _WHOLE.fullmatch(text) else None
+
+
+def _grade_mend(text: str, scale: Scale) -> str:
+    if text.upper() in {"E", "S", "C", "I"}:
+        return "ESCI letters need --scale esci"
+    if scale.values:
+        return f"this scale reads {', '.join(map(str, scale.values))}; name another with --scale"
+    if scale.labels:
+        return f"use {', '.join(scale.labels)}, or 0 to {scale.max_grade}"
+    return f"use a whole number from 0 to {scale.max_grade}, or name the scale with --scale"
 
 
 def source_of(text: str, *, path: str | Path | None, line: int | None) -> Source:

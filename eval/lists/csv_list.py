@@ -7,15 +7,18 @@ from relgate.eval.lists.jsontext import Content, Json
 from relgate.eval.lists.sink import ListFile, Options, Sink
 from relgate.eval.lists.table import Table, guarded, open_table, unguarded
 
-__all__ = ["cell_text", "has_list_header", "read_csv_list", "read_quepid_csv"]
+__all__ = ["cell_text", "has_list_header", "read_csv_list", "read_quepid_csv", "unspaced"]
 
 _REQUIRED = frozenset({"query_id", "doc_id"})
 _QUEPID_SPACED = ("-", "=", "+", "@")
 
 
-def has_list_header(content: Content, grade_column: str | None = None) -> bool:
+def has_list_header(
+    content: Content, grade_column: str | None = None, doc_column: str | None = None
+) -> bool:
     """Whether the first line names the columns of a judgment list."""
-    return is_list_header(_open(content, grade_column).header, grade_column)
+    header = _open(content, grade_column, doc_column).header
+    return is_list_header(header, grade_column, doc_column)
 
 
 def read_csv_list(content: Content, options: Options) -> ListFile:
@@ -36,25 +39,34 @@ def read_quepid_csv(content: Content, options: Options) -> ListFile:
     return _read(content, options, "quepid-csv")
 
 
-def _open(content: Content, grade_column: str | None) -> Table:
+def _open(content: Content, grade_column: str | None, doc_column: str | None) -> Table:
     return open_table(
-        content.text, content.path, fits=lambda names: is_list_header(names, grade_column)
+        content.text,
+        content.path,
+        fits=lambda names: is_list_header(names, grade_column, doc_column),
     )
 
 
 def _read(content: Content, options: Options, file_format: str) -> ListFile:
-    table = _open(content, options.grade_column)
+    table = _open(content, options.grade_column, options.doc_column)
     columns = list_columns(
-        table.header, grade_column=options.grade_column, path=content.path, line=table.line
+        table.header,
+        grade_column=options.grade_column,
+        doc_column=options.doc_column,
+        path=content.path,
+        line=table.line,
     )
     places = [(name, table.header.index(column)) for name, column in columns.items()]
     quepid = file_format == "quepid-csv"
     sink = Sink(options, content.path)
+    for name in table.header:
+        if name not in columns.values():
+            sink.notes.add("column(s) left out", name)
     for line, cells in table.rows():
-        row: dict[str, Json] = {name: _value(name, cells[at]) for name, at in places}
-        if quepid:
-            row = {name: _unspaced(value) for name, value in row.items()}
-        elif any(_is_spaced(row[name]) for name in ("query", "doc_id") if name in row):
+        row: dict[str, Json] = {
+            name: unspaced(cells[at]) if quepid else _value(name, cells[at]) for name, at in places
+        }
+        if not quepid and any(_is_spaced(row[name]) for name in ("query", "doc_id") if name in row):
             sink.notes.add(
                 "text(s) begin with a blank and - = + or @, as Quepid writes them; "
                 "--format quepid-csv takes the blank off",
@@ -81,5 +93,6 @@ def _is_spaced(value: Json) -> bool:
     return isinstance(value, str) and value[:1] == " " and value[1:].startswith(_QUEPID_SPACED)
 
 
-def _unspaced(value: Json) -> Json:
-    return value[1:] if isinstance(value, str) and _is_spaced(value) else value
+def unspaced(value: str) -> str | None:
+    """A cell without the blank that Quepid puts before `- = + @`; None when it is empty."""
+    return value[1:] if _is_spaced(value) else value or None

@@ -59,6 +59,9 @@ def _read(
         columns = known.get(names)
         if columns is None:
             columns = known[names] = _columns(names, content.path, line, options)
+            for name in names:
+                if name not in columns.values():
+                    sink.notes.add("kind(s) of field left out", name, line=line)
         sink.add({name: row[column] for name, column in columns.items()}, line=line)
     return sink.finish(file_format)
 
@@ -70,6 +73,7 @@ def _columns(
     bare = list_columns(
         (*names, "doc_id", "grade") if not _has_pair(names) else names,
         grade_column=None if not _has_pair(names) else options.grade_column,
+        doc_column=None if not _has_pair(names) else options.doc_column,
         path=path,
         line=line,
     )

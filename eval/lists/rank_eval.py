@@ -5,6 +5,8 @@ from __future__ import annotations
 from relgate.eval.lists.jsontext import Content, Json, as_list, as_object, as_text
 from relgate.eval.lists.sink import ListFile, Options, Sink
 
+_TEXT = ("query", "query_string", "query_text")
+
 __all__ = ["is_rank_eval_request", "read_rank_eval_request"]
 
 
@@ -26,15 +28,23 @@ def read_rank_eval_request(content: Content, options: Options) -> ListFile:
     for number, entry in enumerate(as_list(top.get("requests"), "requests", path), start=1):
         request = as_object(entry, f"request {number}", path)
         query_id = as_text(request.get("id"), f"the id of request {number}", path)
-        sink.add({"query_id": query_id})
+        names: dict[str, Json] = {"query_id": query_id, "query": _text(request)}
+        sink.add(names)
         where = f"the ratings of request {query_id!r}"
         for item in as_list(request.get("ratings", []), where, path):
             rating = as_object(item, where, path)
-            doc_id = as_text(rating.get("_id"), f"an _id in {where}", path)
-            indices.add(str(rating.get("_index")))
-            sink.add({"query_id": query_id, "doc_id": doc_id, "grade": rating.get("rating")})
-    if len(indices) > 1:
+            doc_id = options.doc_ids.of(rating, where, path)
+            indices.add(options.doc_ids.index(str(rating.get("_index"))))
+            sink.add(names | {"doc_id": doc_id, "grade": rating.get("rating")})
+    if len(indices) > 1 and not options.doc_ids.composite:
         sink.notes.add(
             "file(s) rate documents of several indices as one", ", ".join(sorted(indices))
         )
     return sink.finish("rank-eval-request")
+
+
+def _text(request: dict[str, Json]) -> Json:
+    """The query text, where a search template's parameters name it; a body does not tell."""
+    params = request.get("params")
+    found = [params[name] for name in _TEXT if name in params] if isinstance(params, dict) else []
+    return found[0] if len(found) == 1 and isinstance(found[0], str) else None

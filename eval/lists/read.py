@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from relgate.eval.files import load_content
+from relgate.eval.files import load_content, read_text
+from relgate.eval.lists.columns import list_columns
 from relgate.eval.lists.csv_list import has_list_header, read_csv_list, read_quepid_csv
+from relgate.eval.lists.docids import DocIds
 from relgate.eval.lists.jsonl_list import (
     is_json_list,
     is_row,
     read_json_list,
     read_jsonl_list,
 )
-from relgate.eval.lists.jsontext import Content, json_lines
+from relgate.eval.lists.jsontext import Content, Json, json_lines
+from relgate.eval.lists.ltr import looks_like_ltr, read_ltr
+from relgate.eval.lists.opensearch import is_opensearch_judgments, read_opensearch
+from relgate.eval.lists.parquet import is_parquet, parquet_columns, parquet_rows
 from relgate.eval.lists.quepid import quepid_kind, read_quepid_json
+from relgate.eval.lists.quepid_book import (
+    has_book_header,
+    is_book,
+    read_book_csv,
+    read_book_json,
+)
 from relgate.eval.lists.rank_eval import is_rank_eval_request, read_rank_eval_request
-from relgate.eval.lists.sink import ListFile, Options
+from relgate.eval.lists.raters import Raters
+from relgate.eval.lists.rre import is_rre, read_rre
+from relgate.eval.lists.sink import ListFile, Options, Sink
 from relgate.eval.lists.trec import looks_like_qrels, read_qrels
 from relgate.eval.lists.types import Scale, Source
+from relgate.eval.lists.wands import has_wands_header, read_wands, wands_queries
 from relgate.rubrics.errors import InputError, UsageError
 
 __all__ = ["LIST_FORMATS", "ListFile", "read_list"]
@@ -30,18 +45,25 @@ _READERS: Mapping[str, Callable[[Content, Options], ListFile]] = MappingProxyTyp
         "csv": read_csv_list,
         "json": read_json_list,
         "jsonl": read_jsonl_list,
+        "ltr": read_ltr,
+        "opensearch": read_opensearch,
+        "quepid-book": read_book_json,
+        "quepid-book-csv": read_book_csv,
         "quepid-case": partial(read_quepid_json, file_format="quepid-case"),
         "quepid-csv": read_quepid_csv,
         "quepid-ratings": partial(read_quepid_json, file_format="quepid-ratings"),
         "quepid-snapshot-ratings": partial(read_quepid_json, file_format="quepid-snapshot-ratings"),
         "rank-eval-request": read_rank_eval_request,
+        "rre": read_rre,
         "trec": read_qrels,
+        "wands": read_wands,
     }
 )
 
-_TEXT = frozenset({"csv", "jsonl", "quepid-csv", "trec"})
+_TEXT = frozenset({"csv", "jsonl", "ltr", "quepid-book-csv", "quepid-csv", "trec", "wands"})
+_PARQUET = ("esci", "parquet")
 
-LIST_FORMATS: tuple[str, ...] = tuple(_READERS)
+LIST_FORMATS: tuple[str, ...] = tuple(sorted((*_READERS, *_PARQUET)))
 """The formats that `read_list` knows by name."""
 
 
@@ -53,36 +75,76 @@ def read_list(
     source: Source | None = None,
     grade_column: str | None = None,
     negative_as_zero: bool = False,
+    raters: Raters = Raters.REFUSE,
+    doc_column: str | None = None,
+    doc_ids: DocIds | None = None,
 ) -> ListFile:
     """A judgment list from a file.
 
     Args:
-        path: the file, plain or gzip.
+        path: the file, plain or gzip, or Parquet. A WANDS `label.csv` takes its query texts from
+            the `query.csv` beside it.
         scale: the scale its grades lie on; never guessed from the values.
         format: one of `LIST_FORMATS`; None finds it out from the content.
         source: who made the judgments where no row says; None is `Source.IMPORT`.
         grade_column: the column of the grade, where several may be it.
         negative_as_zero: map TREC's negative grades to 0 rather than refuse them.
+        raters: how two grades of equals for one pair are settled; by default they are refused.
+        doc_column: the column of the document, where it has a name of its own, say a URL.
+        doc_ids: how `_index` and `_id` become one id; by default `_id` alone is it.
 
     Raises:
         InputError: any fault of the file; nothing is read from a file in fault.
         UsageError: no such format.
     """
-    if format is not None and format not in _READERS:
+    if format is not None and format not in LIST_FORMATS:
         raise UsageError(f"no list format {format!r}; use one of: {', '.join(LIST_FORMATS)}")
-    content = load_content(path, text_only=format in _TEXT)
     options = Options(
         scale=scale,
         source=Source.IMPORT if source is None else source,
         grade_column=grade_column,
         negative_as_zero=negative_as_zero,
+        raters=raters,
+        doc_column=doc_column,
+        doc_ids=DocIds() if doc_ids is None else doc_ids,
     )
-    return _READERS[format or _detect(content, grade_column)](content, options)
+    if format in _PARQUET or (format is None and is_parquet(path)):
+        return _read_parquet(path, options)
+    content = load_content(path, text_only=format in _TEXT)
+    chosen = format or _detect(content, options)
+    if chosen == "wands":
+        options = replace(options, texts=_wands_texts(path))
+    return _READERS[chosen](content, options)
 
 
-def _detect(content: Content, grade_column: str | None) -> str:
+def _read_parquet(path: str | Path, options: Options) -> ListFile:
+    names = parquet_columns(path)
+    columns = list_columns(
+        names,
+        grade_column=options.grade_column,
+        doc_column=options.doc_column,
+        path=path,
+        line=None,
+    )
+    sink = Sink(options, str(path))
+    for name in names:
+        if name not in columns.values():
+            sink.notes.add("column(s) left out", name)
+    for number, values in parquet_rows(path, columns.values()):
+        row: dict[str, Json] = {name: values[column] for name, column in columns.items()}
+        sink.add(row, line=number)
+    return sink.finish("esci" if {"esci_label", "product_locale"} <= set(names) else "parquet")
+
+
+def _wands_texts(path: str | Path) -> Mapping[str, str]:
+    """The texts of the `query.csv` beside a `label.csv`; none when it is not there."""
+    beside = Path(path).parent / "query.csv"
+    return wands_queries(read_text(beside), str(beside)) if beside.is_file() else {}
+
+
+def _detect(content: Content, options: Options) -> str:
     if content.kind == "text":
-        return _detect_text(content, grade_column)
+        return _detect_text(content, options)
     if content.kind == "json":
         found = _detect_json(content)
     else:
@@ -97,19 +159,30 @@ def _detect(content: Content, grade_column: str | None) -> str:
     return found
 
 
-def _detect_text(content: Content, grade_column: str | None) -> str:
-    if not has_list_header(content, grade_column) and looks_like_qrels(content):
+def _detect_text(content: Content, options: Options) -> str:
+    if has_list_header(content, options.grade_column, options.doc_column):
+        return "wands" if has_wands_header(content) else "csv"
+    if looks_like_ltr(content):  # before TREC: `3 qid:1 # 7` has four fields too
+        return "ltr"
+    if looks_like_qrels(content):
         return "trec"
-    return "csv"  # whose reader says which columns are missing
+    return "quepid-book-csv" if has_book_header(content) else "csv"  # which says what is missing
 
 
 def _detect_json(content: Content) -> str | None:
-    if is_row(content.value):
-        return "jsonl"
-    if is_json_list(content):
-        return "json"
-    if is_rank_eval_request(content.value):
-        return "rank-eval-request"
+    checks: tuple[tuple[str, bool], ...] = (
+        ("jsonl", is_row(content.value)),
+        ("json", is_json_list(content)),
+        ("rank-eval-request", is_rank_eval_request(content.value)),
+        ("opensearch", is_opensearch_judgments(content.value)),
+        ("quepid-book", is_book(content.value)),
+        ("rre", is_rre(content.value)),
+    )
+    found = next((name for name, fits in checks if fits), None)
+    return found or _detect_quepid(content)
+
+
+def _detect_quepid(content: Content) -> str | None:
     kind = quepid_kind(content.value)
     if kind == "quepid-snapshot":
         raise InputError(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from relgate.eval.lists.build import ListBuilder
 from relgate.eval.lists.columns import grade_of, source_of
+from relgate.eval.lists.docids import DocIds
 from relgate.eval.lists.jsontext import Json, as_text
 from relgate.eval.lists.notes import Notes
+from relgate.eval.lists.raters import Conflict, Raters
 from relgate.eval.lists.types import (
     JudgmentList,
     Provenance,
@@ -36,6 +39,7 @@ class ListFile:
         outranked: rows that a source of higher rank overruled.
         unlabelled: rows with a document but no grade; their queries are listed.
         notes: what is odd but readable, a line each.
+        votes: the pairs that several equals graded, alike or not.
     """
 
     judgments: JudgmentList
@@ -45,6 +49,12 @@ class ListFile:
     outranked: int
     unlabelled: int
     notes: tuple[str, ...]
+    votes: tuple[Conflict, ...] = ()
+
+    @property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """The pairs that equals graded differently, settled by the policy that was named."""
+        return tuple(c for c in self.votes if len({vote.grade for vote in c.votes}) > 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +66,20 @@ class Options:
         source: who made the judgments where no row says.
         grade_column: the column of the grade, where several may be it.
         negative_as_zero: map TREC's negative grades to 0 rather than refuse them.
+        raters: how two grades of equals for one pair are settled.
+        doc_column: the column of the document, where it has a name of its own.
+        doc_ids: how `_index` and `_id` become one id.
+        texts: query id -> text, where the list has ids only.
     """
 
     scale: Scale
     source: Source = Source.IMPORT
     grade_column: str | None = None
     negative_as_zero: bool = False
+    raters: Raters = Raters.REFUSE
+    doc_column: str | None = None
+    doc_ids: DocIds = field(default_factory=DocIds)
+    texts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
 class Sink:
@@ -76,7 +94,7 @@ class Sink:
         self.options = options
         self.path = path
         self.notes = Notes()
-        self._builder = ListBuilder(options.scale, path=path)
+        self._builder = ListBuilder(options.scale.once_read, path=path, raters=options.raters)
         self._texts: dict[str, str] = {}
         self._origins: dict[tuple[Json, ...], Provenance] = {}
         self._queries: dict[tuple[str | None, ...], Query] = {}  # one query has many rows
@@ -122,6 +140,10 @@ class Sink:
         judgments = self._builder.build()
         if not judgments.queries:
             raise InputError("no row below the header", path=self.path, mend="export it again")
+        votes = self._builder.votes()
+        differ = [c for c in votes if len({vote.grade for vote in c.votes}) > 1]
+        for conflict in differ:
+            self.notes.add(f"pair(s) settled by --raters {self.options.raters}", conflict.shown)
         return ListFile(
             judgments=judgments,
             format=file_format,
@@ -130,6 +152,7 @@ class Sink:
             outranked=self._builder.outranked,
             unlabelled=self._unlabelled,
             notes=self.notes.lines(),
+            votes=votes,
         )
 
     def _id(self, value: Json, what: str, line: int | None) -> str:
@@ -152,9 +175,14 @@ class Sink:
 
     def _new_query(self, row: Mapping[str, Json], line: int | None) -> Query:
         text = row.get("query")
+        if text is None and self.options.texts:
+            text = self.options.texts.get(match_key(str(row.get("query_id"))))
         words = None if text is None or text == "" else self._id(text, "the query", line)
         if "query_id" not in row:
             words = words or self._id("", "the query", line)
+            return Query(words, words)
+        if words is not None and row["query_id"] in (None, ""):
+            self.notes.add("queries have a text and no id; keyed by the text", words, line=line)
             return Query(words, words)
         query = Query(self._id(row["query_id"], "the query id", line), words)
         if words is not None:
@@ -184,7 +212,7 @@ class Sink:
             f"negative grade {grade} ({pair})",
             path=self.path,
             line=line,
-            mend="map negative grades to 0 in the file first",
+            mend="map negative grades to 0: relgate convert --negative-as-zero",
         )
 
     def _provenance(self, row: Mapping[str, Json], line: int | None) -> Provenance:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
@@ -48,28 +49,61 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A named set of grades 0..max_grade.
+    """A named set of grades 0..max_grade, and how a file writes them.
 
     Attributes:
         name: how files and flags call it.
         max_grade: the best grade; the least is 0.
-        labels: letter -> grade, for lists that hold letters; empty for plain numbers.
+        labels: word in capitals -> grade, for lists that hold words; empty for plain numbers.
+        values: number in the file -> grade, for lists that hold gains or count from 1; then no
+            other number is read.
+        grades_on: the name of the scale that the grades are on once such values are read.
     """
 
     name: str
     max_grade: int
     labels: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    values: Mapping[Decimal, int] = field(default_factory=lambda: MappingProxyType({}))
+    grades_on: str | None = None
 
+    @property
+    def once_read(self) -> Scale:
+        """The scale of a list that was read with this one."""
+        return self if self.grades_on is None else SCALES[self.grades_on]
+
+
+def _mapped(name: str, on: Scale, values: str) -> Scale:
+    """A scale whose file writes `values`, best first, for the grades of `on`."""
+    numbers = [Decimal(value) for value in values.split()]
+    grades = {number: on.max_grade - place for place, number in enumerate(numbers)}
+    return Scale(name, on.max_grade, values=MappingProxyType(grades), grades_on=on.name)
+
+
+_ESCI = Scale("esci", 3, MappingProxyType({"E": 3, "S": 2, "C": 1, "I": 0}))
+_0_3, _0_4 = Scale("0-3", 3), Scale("0-4", 4)
 
 SCALES: Mapping[str, Scale] = MappingProxyType(
     {
-        "0-3": Scale("0-3", 3),
-        "esci": Scale("esci", 3, MappingProxyType({"E": 3, "S": 2, "C": 1, "I": 0})),
-        "0-4": Scale("0-4", 4),
-        "0-1": Scale("0-1", 1),
+        scale.name: scale
+        for scale in (
+            _0_3,
+            _ESCI,
+            _0_4,
+            Scale("0-1", 1),
+            Scale("0-2", 2),
+            Scale("wands", 2, MappingProxyType({"EXACT": 2, "PARTIAL": 1, "IRRELEVANT": 0})),
+            _mapped("esci-100", _ESCI, "100 10 1 0"),
+            _mapped("esci-gains", _ESCI, "1 0.1 0.01 0"),
+            _mapped("1-4", _0_3, "4 3 2 1"),
+            _mapped("1-5", _0_4, "5 4 3 2 1"),
+        )
     }
 )
-"""The scales that `--scale` knows. Never guessed from a file's values."""
+"""The scales that `--scale` knows. Never guessed from a file's values.
+
+`esci-100` is how OpenSearch's ESCI sample writes E S C I, `esci-gains` the gains behind the
+published ESCI figures; `1-4` and `1-5` count from 1.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,16 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from relgate.eval.catalogue import read_catalogue
+from relgate.eval.lists.docids import DocIds
+from relgate.eval.lists.raters import Raters
 from relgate.eval.lists.read import LIST_FORMATS, read_list
 from relgate.eval.lists.types import SCALES
 from relgate.eval.queries import read_queries
@@ -20,8 +25,11 @@ from relgate.eval.runs.read import RUN_FORMATS, read_run
 from relgate.rubrics.errors import RelgateError
 
 MUTANTS = 500
+MANY = 10_000
 
 ROWS = [{"query_id": "1", "query": "rot", "doc_id": f"p{n}", "grade": n % 4} for n in range(4)]
+JUDGED = {"rating": 3.0, "user_email": "a@x.org", "explanation": "fits"}
+RRE = {"template": "q.json", "placeholders": {"$query": "red"}}
 LISTS = [
     'query,docid,rating,source\nred shoes,p1,3.0,human\noak desk,,,\n"two\nlines",p2,1,llm\n',
     "q1 0 p1 3\nq1 0 p2 0\nq2 0 p1 1\n",
@@ -31,6 +39,13 @@ LISTS = [
     json.dumps({"queries": [{"query_text": "q", "ratings": [{"doc_id": "p", "rating": 1}]}]}),
     json.dumps({"case_id": 1, "ratings": [{"query_text": "q", "doc_id": "p", "rating": 3}]}),
     json.dumps({"docs": {"1": []}, "queries": [{"query_id": 1, "query_text": "q"}]}),
+    json.dumps({"judgmentRatings": [{"query": "q", "ratings": [{"docId": "p", "rating": "3.0"}]}]}),
+    json.dumps({"query_doc_pairs": [{"query_text": "q", "doc_id": "p", "judgements": [JUDGED]}]}),
+    json.dumps({"topics": [{"query_groups": [{"queries": [RRE], "relevant_documents": {}}]}]}),
+    json.dumps({"queries": [RRE | {"relevant_documents": {"3": ["p1"], "p2": {"gain": 1}}}]}),
+    "# qid:1: red shoes*1\n3\tqid:1\t1:9.8\t2:0.4 # p1\tred shoes\n0 qid:2 # p2 oak desk\n",
+    "query,docid,Ann,Bo\nred shoes,p1,3.0,3\noak desk,p2,,1\n",
+    "id\tquery_id\tproduct_id\tlabel\n0\t0\t25434\tExact\n1\t1\t12\tIrrelevant\n",
 ]
 HIT = {"hit": {"_index": "i", "_id": "p1", "_score": 4.2}, "rating": 3}
 DETAIL = {
@@ -112,9 +127,11 @@ def unexpected(
 def _list(path: Path, rng: random.Random) -> object:
     return read_list(
         path,
-        scale=SCALES[rng.choice(["0-3", "esci"])],
+        scale=SCALES[rng.choice(["0-3", "0-3", "esci", "wands", "esci-100"])],
         format=rng.choice([None, None, *LIST_FORMATS]),
         grade_column=rng.choice([None, None, "rating"]),
+        raters=rng.choice(list(Raters)),
+        doc_ids=DocIds(composite=rng.random() < 0.1),
     )
 
 
@@ -136,10 +153,22 @@ def _queries(path: Path, _: random.Random) -> object:
     [(_list, LISTS), (_run, RUNS), (_catalogue, CATALOGUES), (_queries, QUERIES)],
     ids=["list", "run", "catalogue", "queries"],
 )
-def test_only_our_own_error_leaves_a_reader(tmp_path, read, seeds):
-    escaped, refused = unexpected(read, seeds, tmp_path)
+@pytest.mark.parametrize("mutants", [MUTANTS, pytest.param(MANY, marks=pytest.mark.soak)])
+def test_only_our_own_error_leaves_a_reader(tmp_path, read, seeds, mutants):
+    escaped, refused = unexpected(read, seeds, tmp_path, mutants=mutants)
     assert not escaped
-    assert MUTANTS / 4 < refused < MUTANTS  # the mutants are neither all sound nor all broken
+    assert mutants / 4 < refused < mutants  # the mutants are neither all sound nor all broken
+
+
+def test_only_our_own_error_leaves_the_reader_of_damaged_parquet(tmp_path):
+    table = pa.table({"query": ["a", "b"], "docid": ["1", "2"], "grade": [3, 1]})
+    parquet.write_table(table, tmp_path / "seed")
+    seed = (tmp_path / "seed").read_bytes()
+    rng = random.Random(20)  # noqa: S311 - no secret
+    for _ in range(MUTANTS):
+        (tmp_path / "mutant").write_bytes(seed[:4] + mutated(seed[4:], rng))
+        with suppress(RelgateError):
+            _list(tmp_path / "mutant", rng)
 
 
 def test_the_check_finds_a_planted_fault(tmp_path):
