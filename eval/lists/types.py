@@ -80,7 +80,7 @@ def _mapped(name: str, on: Scale, values: str) -> Scale:
 
 
 _ESCI = Scale("esci", 3, MappingProxyType({"E": 3, "S": 2, "C": 1, "I": 0}))
-_0_3, _0_4 = Scale("0-3", 3), Scale("0-4", 4)
+_0_3 = Scale("0-3", 3)
 
 SCALES: Mapping[str, Scale] = MappingProxyType(
     {
@@ -88,21 +88,20 @@ SCALES: Mapping[str, Scale] = MappingProxyType(
         for scale in (
             _0_3,
             _ESCI,
-            _0_4,
+            Scale("0-4", 4),
             Scale("0-1", 1),
             Scale("0-2", 2),
             Scale("wands", 2, MappingProxyType({"EXACT": 2, "PARTIAL": 1, "IRRELEVANT": 0})),
             _mapped("esci-100", _ESCI, "100 10 1 0"),
             _mapped("esci-gains", _ESCI, "1 0.1 0.01 0"),
             _mapped("1-4", _0_3, "4 3 2 1"),
-            _mapped("1-5", _0_4, "5 4 3 2 1"),
         )
     }
 )
 """The scales that `--scale` knows. Never guessed from a file's values.
 
 `esci-100` is how OpenSearch's ESCI sample writes E S C I, `esci-gains` the gains behind the
-published ESCI figures; `1-4` and `1-5` count from 1.
+published ESCI figures; `1-4` counts from 1.
 """
 
 
