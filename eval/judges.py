@@ -20,6 +20,7 @@ from relgate.judge.decisions import make_decision_judge
 from relgate.judge.engine import CallPolicy
 from relgate.judge.families import check_circularity, check_family_separation, family_of
 from relgate.judge.llm import LlmJudge, make_llm_judge
+from relgate.judge.panel import PanelJudge, members_of, panel_of_shuffles
 from relgate.judge.providers.select import (
     JudgeSpec,
     decide_for,
@@ -49,6 +50,8 @@ class OpenedJudge:
         cached: the cache around it, or None.
         store: what the cache keeps its grades in, or None.
         examples: few-shot examples in its prompt; their queries may not calibrate it.
+        votes: how often each pair is asked: 1, or the shuffles of a panel.
+        members: a panel's members, each of which the honesty rules must hold for.
         notes: what a reader should know.
     """
 
@@ -59,6 +62,8 @@ class OpenedJudge:
     cached: CachedJudge | None = None
     store: Store | None = None
     examples: tuple[Example, ...] = ()
+    votes: int = 1
+    members: tuple[Judge, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -145,9 +150,26 @@ def open_judge(
         return OpenedJudge(name, judge, rubric, notes=baseline.notes)
     examples = _examples(project, rubric, labels, candidate_of)
     llm = _llm(spec, project, rubric, examples, on_error)
+    voting = _panel(llm, project.panel_shuffles)
+    keyless = _KeylessJudge(voting or llm, rubric, known_secrets(os.environ))
     store = open_store(project.cache)
-    cached = CachedJudge(_KeylessJudge(llm, known_secrets(os.environ)), store)
-    return OpenedJudge(name, cached, rubric, llm=llm, cached=cached, store=store, examples=examples)
+    cached = CachedJudge(keyless, store)
+    return OpenedJudge(
+        name,
+        cached,
+        rubric,
+        llm=llm,
+        cached=cached,
+        store=store,
+        examples=examples,
+        votes=project.panel_shuffles,
+        members=() if voting is None else members_of(voting),
+    )
+
+
+def _panel(llm: LlmJudge, shuffles: int) -> PanelJudge | None:
+    """The judge in several orders, their median; None for a single order."""
+    return None if shuffles == 1 else panel_of_shuffles(llm, shuffles=shuffles)
 
 
 def check_named_family(
@@ -254,13 +276,13 @@ def _endpoint(spec: JudgeSpec) -> str | None:
 class _KeylessJudge:
     """A judge whose reasons hold no key: a proxy may write what it was sent into its answer."""
 
-    def __init__(self, inner: LlmJudge, secrets: tuple[str, ...]) -> None:
+    def __init__(self, inner: Judge, rubric: Rubric, secrets: tuple[str, ...]) -> None:
         self.version = inner.version
         self.fingerprint = inner.fingerprint
         self.model = inner.model
         self.family = inner.family
         self.batch_size = inner.batch_size
-        self.rubric = inner.rubric
+        self.rubric = rubric
         self._inner = inner
         self._secrets = secrets
 
@@ -307,7 +329,7 @@ def check_opened(
     overrides: Iterable[str],
 ) -> tuple[str, ...]:
     """Holds a judge, and each member of a panel, to the honesty rules; see `check_honesty`."""
-    members: Sequence[Judge] = getattr(opened.judge, "members", (opened.judge,))
+    members = opened.members or (opened.judge,)
     models = None if system_models is None else tuple(system_models)
     rankers, named = tuple(ranker_judges), tuple(overrides)
     return tuple(

@@ -75,6 +75,7 @@ class Project(BaseModel):
         tokens_per_minute: no limit when unset.
         max_calls: calls of one command, after which it stops resumably.
         max_cost: US dollars of one command, likewise; needs a price.
+        panel_shuffles: orders that each pair is judged in; the median counts. 1 is no panel.
         few_shot: graded examples a grade in the prompt, from queries that never calibrate.
         prices: US dollars a million tokens by model name, before the built-in table.
         system_models: every model in the pipeline; [] for none; leave out when unknown.
@@ -112,12 +113,13 @@ class Project(BaseModel):
     tokens_per_minute: Annotated[StrictFloat, Field(gt=0, le=1e10)] | None = None
     max_calls: Annotated[StrictInt, Field(ge=0)] | None = None
     max_cost: Annotated[StrictFloat, Field(ge=0, le=1e7)] | None = None
+    panel_shuffles: Annotated[StrictInt, Field(ge=1, le=9)] = 1
     few_shot: Annotated[StrictInt, Field(ge=0, le=10)] = 0
     prices: dict[str, PriceEntry] = Field(default_factory=dict[str, PriceEntry])
     system_models: tuple[str, ...] | None = None
     ranker_judges: tuple[str, ...] = ()
     policy: str = "default"
-    fill: Literal["top-k", "all"] = "top-k"
+    fill: Literal["top-k", "all", "open"] = "top-k"
     fail_on: Literal["needs-work", "block", "refuse"] = "needs-work"
     budgets: dict[str, StrictFloat] = Field(default_factory=dict[str, float])
 
@@ -260,6 +262,7 @@ judge = "baseline"               # or openai:MODEL, gemini:MODEL, compatible:MOD
 # tokens_per_minute = 200000.0   # no limit when left out
 # max_calls = 1000               # of one command; it stops resumably
 # max_cost = 5.0                 # US dollars of one command; likewise
+# panel_shuffles = 1             # orders that each pair is judged in; the median counts
 # few_shot = 0                   # examples a grade in the prompt; their queries never calibrate
 # prices = {{ "my-model" = {{ input = 0.4, output = 1.6 }} }}   # US dollars a million tokens
 policy = "default"               # what makes a judge trusted; "seed": point F1 on five labels
@@ -267,7 +270,8 @@ certificates = "certificates"    # what `relgate calibrate` leaves, and a review
 cache = ".relgate/cache"         # grades that were paid for
 # out = "report"                 # where a review writes its reports
 
-fill = "top-k"                   # what a review with --judge fills: "top-k" or "all"
+fill = "top-k"                   # what a review with --judge fills: "top-k", "all", or
+                                 # "open": only what can still change the verdict
 fail_on = "needs-work"           # the mildest verdict that fails: needs-work, block, refuse
 
 [budgets]                        # the reviewer's numbers; these are the defaults

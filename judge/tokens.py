@@ -29,6 +29,9 @@ class TokenRange:
     def __add__(self, other: TokenRange) -> TokenRange:
         return TokenRange(self.least + other.least, self.most + other.most)
 
+    def __mul__(self, times: int) -> TokenRange:
+        return TokenRange(self.least * times, self.most * times)
+
 
 def token_range(text: str) -> TokenRange:
     """The tokens that `text` may be."""

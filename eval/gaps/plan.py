@@ -60,6 +60,7 @@ def plan_fill(
     llm: LlmJudge | None,
     cached: CachedJudge | None,
     price: Price | None,
+    votes: int = 1,
 ) -> FillPlan:
     """Counts what filling `gaps` would ask for.
 
@@ -69,6 +70,7 @@ def plan_fill(
         llm: the judge over a model; None for one that makes no calls.
         cached: the cache around it, or None.
         price: what the model costs, or None when unknown.
+        votes: how often a panel asks each pair.
     """
     asked = [
         (gap.query.shown, [c for doc in gap.doc_ids if (c := candidate_of(doc)) is not None])
@@ -86,7 +88,9 @@ def plan_fill(
     ]
     calls, prompt, reply = plan_batches(llm, batches)
     missing = sum(len(batch) for _, batch in batches)
-    return FillPlan(pairs, pairs - missing, no_text, calls, prompt, reply, price)
+    return FillPlan(
+        pairs, pairs - missing, no_text, votes * calls, prompt * votes, reply * votes, price
+    )
 
 
 def plan_batches(
