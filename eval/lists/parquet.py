@@ -79,9 +79,7 @@ def parquet_rows(
         raise _damaged(path, error) from error
 
 
-def write_parquet(
-    path: str | Path, columns: Mapping[str, Sequence[str | None] | Sequence[int | None]]
-) -> None:
+def write_parquet(path: str | Path, columns: Mapping[str, Sequence[str | int | None]]) -> None:
     """Writes columns of text, or of whole numbers, as `write_bytes_atomic` does.
 
     Raises:
@@ -100,6 +98,6 @@ def write_parquet(
     write_bytes_atomic(path, sink.getvalue().to_pybytes())
 
 
-def _array(arrow: Any, values: Sequence[str | None] | Sequence[int | None]) -> Any:  # noqa: ANN401 - an extra
+def _array(arrow: Any, values: Sequence[str | int | None]) -> Any:  # noqa: ANN401 - an extra
     whole = any(isinstance(value, int) for value in values)
     return arrow.array(values, arrow.int64() if whole else arrow.string())

@@ -6,16 +6,23 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Literal
 
 from relgate.eval.files import write_text_atomic
 from relgate.eval.lists.columns import OPTIONAL
 from relgate.eval.lists.csv_list import cell_text
+from relgate.eval.lists.foreign import FOREIGN_FORMATS, Target, foreign_text
+from relgate.eval.lists.loss import left_out, refuse_id
+from relgate.eval.lists.parquet import write_parquet
 from relgate.eval.lists.table import cell
 from relgate.eval.lists.types import Judgment, JudgmentList, Query, Source
-from relgate.rubrics.errors import InputError
+from relgate.rubrics.errors import UsageError
 
-__all__ = ["write_list"]
+__all__ = ["WRITE_FORMATS", "write_list"]
+
+WRITE_FORMATS: tuple[str, ...] = tuple(
+    sorted(("csv", "json", "jsonl", "parquet", "trec", *FOREIGN_FORMATS))
+)
+"""The formats that `write_list` knows; csv, json, jsonl and parquet carry the whole list."""
 
 _TREC_BLANK = re.compile(r"[ \t\r\n\f\v]")
 
@@ -26,28 +33,52 @@ def write_list(
     path: str | Path,
     judgments: JudgmentList,
     *,
-    format: Literal["csv", "jsonl", "trec"] = "csv",  # noqa: A002 - the flag's own name
+    format: str = "csv",  # noqa: A002 - the flag's own name
+    target: Target | None = None,
 ) -> tuple[str, ...]:
-    """Writes a list; `csv` and `jsonl` carry all of it, formula-like cells guarded in `csv`.
+    """Writes a list; formula-like cells are guarded in what spreadsheets open.
 
     Args:
         path: the file, replaced as a whole.
         judgments: the list. Its scale is not written: no format has a place for it.
-        format: `csv`, `jsonl` or `trec`.
+        format: one of `WRITE_FORMATS`.
+        target: what a format states that the list does not hold.
 
     Returns:
-        What the format could not carry, a line each; empty for `csv` and `jsonl`.
+        What the format could not carry, a line each; empty for csv, json, jsonl and parquet.
 
     Raises:
-        InputError: an id that the format cannot carry (blanks in TREC, half a surrogate pair).
+        InputError: an id that the format cannot carry (blanks in TREC, half a surrogate pair), a
+            missing part of `target`, or Parquet without pyarrow.
+        UsageError: no such format.
         PlatformError: the file cannot be written.
     """
-    if format == "trec":
-        write_text_atomic(path, _trec(judgments, path))
-        return _left_out(judgments)
-    text = _csv(judgments) if format == "csv" else _jsonl(judgments)
+    if format not in WRITE_FORMATS:
+        raise UsageError(f"no format {format!r} to write; use one of: {', '.join(WRITE_FORMATS)}")
+    if format == "parquet":
+        write_parquet(path, _table(judgments))
+        return ()
+    text, left = _text(judgments, format, path, target or Target())
     write_text_atomic(path, text)
-    return ()
+    return left
+
+
+def _text(
+    judgments: JudgmentList, file_format: str, path: str | Path, target: Target
+) -> tuple[str, tuple[str, ...]]:
+    match file_format:
+        case "csv":
+            return _csv(judgments), ()
+        case "json":
+            rows = [_row(entry) for entry in _entries(judgments)]
+            return json.dumps(rows, ensure_ascii=False, indent=1) + "\n", ()
+        case "jsonl":
+            return _jsonl(judgments), ()
+        case "trec":
+            left = left_out(judgments, "TREC qrels", keeps=["ids"])
+            return _trec(judgments, path), left
+        case _:
+            return foreign_text(judgments, file_format, path, target)
 
 
 def _entries(judgments: JudgmentList) -> Iterator[Query | Judgment]:
@@ -83,12 +114,23 @@ def _row(entry: Query | Judgment) -> _Row:
     return {name: value for name, value in row.items() if value is not None}
 
 
-def _csv(judgments: JudgmentList) -> str:
+def _rows(judgments: JudgmentList) -> tuple[list[str], list[_Row]]:
+    """The columns that any row uses, and the rows."""
     rows = [_row(entry) for entry in _entries(judgments)]
     if any("query_id" in row for row in rows):
         rows = [_with_id(row) for row in rows]
     used = {name for row in rows for name in row} | {"doc_id", "grade"}
-    columns = [name for name in ("query_id", "query", "doc_id", "grade", *OPTIONAL) if name in used]
+    order = ("query_id", "query", "doc_id", "grade", *OPTIONAL)
+    return [name for name in order if name in used], rows
+
+
+def _table(judgments: JudgmentList) -> dict[str, list[str | int | None]]:
+    columns, rows = _rows(judgments)
+    return {name: [row.get(name) for row in rows] for name in columns}
+
+
+def _csv(judgments: JudgmentList) -> str:
+    columns, rows = _rows(judgments)
     lines = [",".join(columns)]
     lines += [",".join(_cells(row, columns)) for row in rows]
     return "\n".join(lines) + "\n"
@@ -114,25 +156,6 @@ def _trec(judgments: JudgmentList, path: str | Path) -> str:
     for row in judgments.rows():
         for what, text in (("query", row.query.id), ("document", row.doc_id)):
             if _TREC_BLANK.search(text) or text.startswith("\ufeff"):
-                raise InputError(
-                    f"TREC cannot carry the {what} id {text!r}: it holds a blank",
-                    path=path,
-                    mend="write csv or jsonl",
-                )
+                raise refuse_id("TREC", f"{what} id", text, "it holds a blank", path)
         lines.append(f"{row.query.id} 0 {row.doc_id} {row.grade}\n")
     return "".join(lines)
-
-
-def _left_out(judgments: JudgmentList) -> tuple[str, ...]:
-    """What qrels have no place for."""
-    bare = len(judgments.queries) - len(set(judgments.query.tolist()))
-    texts = sum(query.text not in (None, query.id) for query in judgments.queries)
-    origins = sum(row_origin.source is not Source.IMPORT for row_origin in judgments.origins)
-    counted = (
-        (bare, "queries without a judgment"),
-        (texts, "query texts"),
-        (origins, "kinds of provenance"),
-        (sum(r is not None for r in judgments.reason or ()), "reasons"),
-        (sum(h is not None for h in judgments.text_hash or ()), "text hashes"),
-    )
-    return tuple(f"not in TREC qrels: {n} {what}" for n, what in counted if n)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import random
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
 from relgate.eval import files
 from relgate.eval.lists.build import ListBuilder
 from relgate.eval.lists.csv_list import cell_text
+from relgate.eval.lists.foreign import FOREIGN_FORMATS, Target
 from relgate.eval.lists.read import read_list
 from relgate.eval.lists.table import guarded, unguarded
 from relgate.eval.lists.types import SCALES, JudgmentList, Provenance, Query, Source, match_key
-from relgate.eval.lists.write import write_list
+from relgate.eval.lists.write import WRITE_FORMATS, write_list
 from relgate.eval.runs.read import read_run
 from relgate.eval.runs.types import Run
 from relgate.eval.runs.write import write_run
@@ -86,8 +89,8 @@ def _same(one: JudgmentList, two: JudgmentList) -> None:
 
 
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
-@given(lists(), st.sampled_from(["csv", "jsonl"]))
-def test_csv_and_jsonl_give_back_the_whole_list(folder, judgments, file_format):
+@given(lists(), st.sampled_from(["csv", "json", "jsonl", "parquet"]))
+def test_the_formats_of_our_own_give_back_the_whole_list(folder, judgments, file_format):
     if not judgments.queries:
         return
     path = folder / "list"
@@ -95,6 +98,162 @@ def test_csv_and_jsonl_give_back_the_whole_list(folder, judgments, file_format):
     file = read_list(path, scale=SCALE)
     assert file.format == file_format
     _same(judgments, file.judgments)
+
+
+# What a foreign format has a place for: the id beside the text, bare queries, raters, reasons.
+KEEPS = {
+    "ltr": {"id", "bare"},
+    "opensearch": {"bare"},
+    "quepid-book": {"rater", "reason"},
+    "quepid-book-csv": {"bare", "rater"},
+    "quepid-csv": {"bare"},
+    "quepid-ratings": {"bare"},
+    "rank-eval-request": {"id", "bare"},
+    "rre": {"bare"},
+}
+TARGET = Target(index="shop-v7", search={"query": {"match": {"title": "{{query}}"}}})
+# Refusals that a random text may meet, each a stated limit of the format.
+LIMITS = "holds a blank|line end|end of a line|first blank off|another column has that name"
+
+
+def test_every_foreign_format_is_among_those_that_come_back():
+    assert set(KEEPS) == set(FOREIGN_FORMATS)
+    assert set(WRITE_FORMATS) == {"csv", "json", "jsonl", "parquet", "trec", *KEEPS}
+
+
+@st.composite
+def foreign_lists(draw: st.DrawFn, keeps: set[str]) -> JudgmentList:
+    texts = draw(st.lists(TEXT, min_size=1, max_size=4, unique_by=match_key))
+    builder = ListBuilder(SCALE)
+    for number, text in enumerate(texts):
+        query = Query(f"id{number}", text) if "id" in keeps else Query(text, text)
+        docs = draw(st.lists(TEXT, min_size="bare" not in keeps, max_size=4, unique_by=match_key))
+        builder.add_query(query)
+        for doc_id in docs:
+            rater = draw(st.sampled_from([None, "Ann", "Bo"])) if "rater" in keeps else None
+            reason = draw(MAYBE_EMPTY) if "reason" in keeps else None
+            origin = Provenance(Source.IMPORT, rater)
+            builder.add(query, doc_id, draw(st.integers(0, 3)), origin, reason=reason)
+    return builder.build()
+
+
+@pytest.mark.parametrize("file_format", sorted(KEEPS))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_a_foreign_format_gives_back_all_that_it_carries(folder, file_format, data):
+    judgments = data.draw(foreign_lists(KEEPS[file_format]))
+    try:
+        left = write_list(folder / "list", judgments, format=file_format, target=TARGET)
+    except InputError as refusal:
+        assert re.search(LIMITS, str(refusal))  # noqa: PT017 - some are written, some refused
+        reject()
+    assert left == ()
+    file = read_list(folder / "list", scale=SCALE, format=file_format)
+    assert file.format == file_format
+    assert (file.repeats, file.unlabelled) == (0, 0)
+    assert sorted(judgments.queries, key=str) == sorted(file.judgments.queries, key=str)
+    assert sorted(judgments.rows(), key=str) == sorted(file.judgments.rows(), key=str)
+
+
+@pytest.mark.parametrize("source", sorted(KEEPS))
+@pytest.mark.parametrize("target", sorted(KEEPS))
+def test_every_pair_of_foreign_formats_hands_on_a_plain_list(tmp_path, source, target):
+    builder = ListBuilder(SCALE)
+    for number, text in enumerate(["red shoes", "oak desk"]):
+        for grade in range(4):
+            builder.add(Query(text, text), f"p{number}{grade}", grade, Provenance(Source.IMPORT))
+    plain = builder.build()
+    one, two = tmp_path / "one", tmp_path / "two"
+    write_list(one, plain, format=source, target=TARGET) if source != "ltr" else write_list(
+        one, _with_ids(plain), format=source
+    )
+    middle = read_list(one, scale=SCALE, format=source).judgments
+    write_list(two, _with_ids(middle) if target == "ltr" else middle, format=target, target=TARGET)
+    back = read_list(two, scale=SCALE, format=target).judgments
+    assert [(r.query.text, r.doc_id, r.grade) for r in back.rows()] == [
+        (r.query.text, r.doc_id, r.grade) for r in plain.rows()
+    ]
+
+
+def _with_ids(judgments: JudgmentList) -> JudgmentList:
+    queries = tuple(Query(str(n), q.text) for n, q in enumerate(judgments.queries, start=1))
+    return replace(judgments, queries=queries)
+
+
+def _rich() -> JudgmentList:
+    builder = ListBuilder(SCALE)
+    builder.add_query(Query("9", "bare"))
+    origin = Provenance(Source.HUMAN, rater="ann", judged_at="2026-01-01")
+    builder.add(Query("1", "rot"), "d", 1, origin, reason="fits", text_hash="ab")
+    return builder.build()
+
+
+# name -> what is said to be left out of `_rich`, by what each format has a place for
+@pytest.mark.parametrize(
+    ("file_format", "said"),
+    [
+        ("ltr", "kinds of provenance|reasons|text hashes"),
+        ("opensearch", "query ids|kinds of provenance|reasons|text hashes"),
+        ("quepid-book", "queries without a judgment|query ids|kinds of provenance|text hashes"),
+        ("quepid-book-csv", "query ids|kinds of provenance|reasons|text hashes"),
+        ("rank-eval-request", "kinds of provenance|reasons|text hashes"),
+        ("trec", "queries without a judgment|query texts|kinds of provenance|reasons|text hashes"),
+    ],
+)
+def test_what_a_format_leaves_out_is_said(tmp_path, file_format, said):
+    left = write_list(tmp_path / "list", _rich(), format=file_format, target=TARGET)
+    assert [line.split(": ")[1].split(" ", 1)[1] for line in left] == said.split("|")
+
+
+def test_a_rater_alone_is_provenance_too(tmp_path):
+    builder = ListBuilder(SCALE)
+    builder.add(Query("1"), "d", 1, Provenance(Source.IMPORT, rater="ann"))
+    left = write_list(tmp_path / "list", builder.build(), format="trec")
+    assert left == ("not in TREC qrels: 1 kinds of provenance",)
+
+
+@pytest.mark.parametrize(
+    ("queries", "file_format", "target", "word"),
+    [
+        ([Query("301")], "opensearch", TARGET, "1 have none .* '301'"),
+        ([Query("1", "a"), Query("2", "a")], "rre", TARGET, "two have the text 'a'"),
+        ([Query("a", "a")], "rre", Target(), "--index"),
+        ([Query("a", "a")], "rank-eval-request", Target(index="i"), "--search"),
+        ([Query("a b", "a b")], "ltr", TARGET, "holds a blank"),
+        ([Query("a", " =x")], "quepid-csv", TARGET, "first blank off"),
+    ],
+)
+def test_what_a_format_cannot_carry_is_refused_and_nothing_written(
+    tmp_path, queries, file_format, *, target, word
+):
+    builder = ListBuilder(SCALE)
+    for query in queries:
+        builder.add(query, "d", 1, Provenance(Source.IMPORT))
+    with pytest.raises(InputError, match=word):
+        write_list(tmp_path / "list", builder.build(), format=file_format, target=target)
+    assert not (tmp_path / "list").exists()
+
+
+def test_a_quepid_import_names_its_case(tmp_path):
+    builder = ListBuilder(SCALE)
+    builder.add(Query("red shoes", "red shoes"), "p1", 3, Provenance(Source.IMPORT))
+    path = tmp_path / "list"
+    write_list(path, builder.build(), format="quepid-ratings", target=Target(case_id=7))
+    assert json.loads(path.read_text()) == {
+        "case_id": 7,
+        "ratings": [{"query_text": "red shoes", "doc_id": "p1", "rating": 3}],
+    }
+    builder.add_query(Query("bare", "bare"))
+    with pytest.raises(InputError, match="without a judgment"):
+        write_list(path, builder.build(), format="quepid-ratings", target=Target(case_id=7))
+
+
+def test_a_quepid_csv_is_written_as_quepid_does(tmp_path):
+    builder = ListBuilder(SCALE)
+    builder.add(Query("=x", "=x"), "p1", 3, Provenance(Source.IMPORT))
+    builder.add_query(Query("oak desk", "oak desk"))
+    write_list(tmp_path / "list", builder.build(), format="quepid-csv")
+    assert (tmp_path / "list").read_text() == "query,docid,rating\n =x,p1,3.0\noak desk,,"
 
 
 def _random_text(rng: random.Random) -> str:
