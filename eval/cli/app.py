@@ -23,6 +23,8 @@ COMMANDS: dict[str, str] = {
     "score": "Score runs against a judgment list.",
     "gaps": "List the documents that nobody rated.",
     "fill": "Have a judge grade the gaps, and write a new list.",
+    "refresh": "Find stale judgments, grade anew, list people's for people.",
+    "sample": "Draw the pairs that people should label, in blind order.",
     "calibrate": "Measure how far a judge agrees with people.",
     "judge": "Grade documents for one query.",
     "judge-check": "Check a judge by order, repetition, batch size and attacks.",

@@ -1,0 +1,1 @@
+"""Which pairs people should label: pooled, stratified, in blind order, on a sheet."""
