@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, StrictBool, StrictFloat, ValidationError
 
+from relgate.eval.change_filters import read_filters
+from relgate.eval.change_latency import read_latency
+from relgate.eval.change_values import Strict, Text, checked
 from relgate.eval.project import first_problem, read_toml
 from relgate.eval.review.change import ChangeDescription, ChangeType
+from relgate.eval.review.supplied import GroundTruth
 from relgate.rubrics.errors import InputError
 
 __all__ = ["ChangeFile", "read_change"]
 
-_NOT_YET = ("filter_strategy", "latency", "ground_truth")
-"""Keys of the description that no rule of this version looks at; the reader says so."""
+_ONLY_FOR = {
+    "ground_truth": ChangeType.EMBEDDING_MODEL,
+    "filter_strategy": ChangeType.FILTER_LOGIC,
+}
+"""Keys that a rule looks at for one type of change; elsewhere the reader says so."""
 
 
 class _File(BaseModel):
@@ -33,6 +42,23 @@ class _File(BaseModel):
     ground_truth: dict[str, Any] | None = None
 
 
+def _share(value: float) -> float:
+    if not math.isnan(value) and not 0 <= value <= 1:
+        raise ValueError("outside 0..1")
+    return value
+
+
+_Share = Annotated[StrictFloat, AfterValidator(_share)]
+
+
+class _Truth(Strict):
+    recomputed: StrictBool | None = None
+    model: Text | None = None
+    source: Text | None = None
+    recall_before: _Share | None = None
+    recall_after: _Share | None = None
+
+
 class ChangeFile(BaseModel):
     """A change description and what the reader has to say of it."""
 
@@ -46,28 +72,51 @@ def read_change(path: Path) -> ChangeFile:
     """The change description of a file.
 
     Raises:
-        InputError: not TOML, an unknown key or type of change.
+        InputError: not TOML, an unknown key or type of change, a value of another kind, or a fault
+            of a file that it names.
     """
     try:
         file = _File.model_validate(read_toml(path))
     except ValidationError as error:
         raise first_problem(error, _File.model_fields, path) from None
-    unheeded = [name for name in _NOT_YET if getattr(file, name) is not None]
+    change = ChangeDescription(
+        types=change_types(file.type if isinstance(file.type, tuple) else (file.type,), path),
+        intent=file.intent,
+        description=file.description,
+        sha=file.sha,
+        head_queries=file.head_queries,
+        critical_queries=file.critical_queries,
+        system_models=file.system_models,
+        ranker_judges=file.ranker_judges,
+        latency=None if file.latency is None else read_latency(file.latency, path),
+        ground_truth=(
+            None if file.ground_truth is None else _ground_truth(file.ground_truth, path)
+        ),
+        filters=None if file.filter_strategy is None else read_filters(file.filter_strategy, path),
+    )
     return ChangeFile(
-        change=ChangeDescription(
-            types=change_types(file.type if isinstance(file.type, tuple) else (file.type,), path),
-            intent=file.intent,
-            description=file.description,
-            sha=file.sha,
-            head_queries=file.head_queries,
-            critical_queries=file.critical_queries,
-            system_models=file.system_models,
-            ranker_judges=file.ranker_judges,
-        ),
+        change=change,
         warnings=tuple(
-            f"the change description gives {name}, which no rule of this version looks at"
-            for name in unheeded
+            f"{name} counts for a change of type {kind} only"
+            for name, kind in _ONLY_FOR.items()
+            if getattr(file, name) is not None and kind not in change.types
         ),
+    )
+
+
+def _ground_truth(data: Mapping[str, Any], path: Path) -> GroundTruth:
+    """What the description says of the ground truth; what it does not say stays None.
+
+    Raises:
+        InputError: an unknown key, a value of another kind, a recall outside 0..1.
+    """
+    truth = checked(_Truth, data, key="ground_truth", path=path)
+    return GroundTruth(
+        recomputed=truth.recomputed,
+        model=truth.model,
+        source=truth.source,
+        recall_before=truth.recall_before,
+        recall_after=truth.recall_after,
     )
 
 

@@ -26,10 +26,12 @@ _OTHER = {
     "weight": ("weight", "traffic"),
     "locale": ("locale",),
     "set": ("set",),
+    "expect": ("expect",),
 }
 _YES = frozenset({"true", "yes", "y", "1", "x"})
 _NO = frozenset({"false", "no", "n", "0"})
 _SETS = ("core", "challenge", "shadow")
+_EXPECTED = ("non-empty", "empty", ">=1 grade>=2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class QueryRow:
         weight: its share of traffic in any unit, 0 and up, or None.
         locale: its locale, or None.
         set: `core`, `challenge` or `shadow`, or None.
+        expect: what must come back: `non-empty`, `empty` or `>=1 grade>=2`, or None.
     """
 
     id: str
@@ -55,6 +58,7 @@ class QueryRow:
     weight: float | None = None
     locale: str | None = None
     set: str | None = None
+    expect: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +101,12 @@ def read_queries(path: str | Path) -> QueryTable:
     """A table of queries from CSV, TSV, JSONL or JSON (a list, or an object with `queries`).
 
     Columns: `query_id` or `id`, `query` or `text` (one of the two is enough), and any of `head`,
-    `critical`, `stratum` (or `vertical`), `weight`, `locale`, `set`. Others are passed over.
+    `critical`, `stratum` (or `vertical`), `weight`, `locale`, `set`, `expect`. Others are passed
+    over.
 
     Raises:
         InputError: any fault, with its line: no query column, a mark that is neither yes nor no,
-            a weight that is no number from 0 up, an unknown set, an id twice.
+            a weight that is no number from 0 up, an unknown set or expectation, an id twice.
     """
     content = load_content(path)
     rows, file_format = _rows(content)
@@ -176,9 +181,6 @@ def _columns(names: Sequence[str], path: str, line: int | None) -> dict[str, str
 def _query_row(values: Mapping[str, Json], path: str) -> QueryRow:
     text = _text(values, "text", path)
     query_id = as_text(values["id"], "the query id", path) if "id" in values else text
-    chosen = _text(values, "set", path)
-    if chosen is not None and chosen not in _SETS:
-        raise InputError(f"set {chosen!r} is not known", path=path, mend=f"use {', '.join(_SETS)}")
     return QueryRow(
         id=query_id if query_id is not None else as_text(None, "the query", path),
         text=text,
@@ -187,8 +189,17 @@ def _query_row(values: Mapping[str, Json], path: str) -> QueryRow:
         stratum=_text(values, "stratum", path),
         weight=_weight(values.get("weight"), path),
         locale=_text(values, "locale", path),
-        set=chosen,
+        set=_one_of(_SETS, values, "set", path),
+        expect=_one_of(_EXPECTED, values, "expect", path),
     )
+
+
+def _one_of(known: Sequence[str], values: Mapping[str, Json], name: str, path: str) -> str | None:
+    value = _text(values, name, path)
+    if value is not None and value not in known:
+        mend = f"use {', '.join(known)}"
+        raise InputError(f"{name} {value!r} is not known", path=path, mend=mend)
+    return value
 
 
 def _text(values: Mapping[str, Json], name: str, path: str) -> str | None:

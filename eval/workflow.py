@@ -5,6 +5,7 @@ list -> gaps -> judge -> fill -> score -> rules -> report
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -14,7 +15,7 @@ from relgate.eval.gaps.fill import Progress
 from relgate.eval.judges import OpenedJudge, check_honesty
 from relgate.eval.lists.types import JudgmentList
 from relgate.eval.project import Project
-from relgate.eval.queries import QueryTable
+from relgate.eval.queries import QueryRow, QueryTable
 from relgate.eval.review.change import ChangeDescription
 from relgate.eval.review.evidence import Extras, build_evidence
 from relgate.eval.review.types import Basis, Review
@@ -204,8 +205,22 @@ def _extras(aligned: Aligned, change: ChangeDescription | None, request: ReviewR
         heads=frozenset(heads),
         critical=frozenset(critical),
         heads_given=bool(heads or critical or {"head", "critical"} & set(columns)),
+        expect_empty=frozenset(row.id for row in rows if row.expect == "empty"),
+        strata=_strata(rows),
         texts=query_texts(aligned.table),
         weights={row.id: row.weight for row in rows if row.weight is not None},
         warnings=(*request.warnings, *aligned.warnings),
         seed=request.seed,
     )
+
+
+def _strata(rows: Sequence[QueryRow]) -> dict[str, tuple[str, ...]]:
+    """{query: its declared stratum, and its locale where the table has several}."""
+    several = len({row.locale for row in rows if row.locale is not None}) > 1
+    return {
+        row.id: (
+            *((row.stratum,) if row.stratum is not None else ()),
+            *((f"locale {row.locale}",) if several and row.locale is not None else ()),
+        )
+        for row in rows
+    }

@@ -38,6 +38,9 @@ def recomputed_aggregates(
 ) -> tuple[Aggregate, ...]:
     """Every metric with a query to average over, the gating one first.
 
+    Both means of a metric are over the same queries: those that count on both sides. Only judged@k
+    counts others on each side, those with a document there.
+
     Args:
         scores: before and after.
         gate: the metric that gates.
@@ -47,29 +50,34 @@ def recomputed_aggregates(
     before, after = scores
     out: list[Aggregate] = []
     for metric in sorted(Metric, key=lambda m: m is not gate):
-        was, now = before.mean(metric), after.mean(metric)
-        if metric is not gate and not (was.n and now.n):
+        both = before.counted(metric) & after.counted(metric)
+        n = int(both.sum())
+        if metric is not gate and not n:
             continue
+        was, now = (side.mean(metric, weights=both.astype(np.float64)) for side in scores)
         out.append(
             Aggregate(
                 key=metric.value,
                 name=was.name,
                 before=was.value,
                 after=now.value,
-                n=was.n,
-                weighted_before=_weighted(before, metric, weights),
-                weighted_after=_weighted(after, metric, weights),
+                n=n,
+                weighted_before=_weighted(before, metric, weights, both),
+                weighted_after=_weighted(after, metric, weights, both),
             )
         )
     return tuple(out)
 
 
 def _weighted(
-    scores: RunScores, metric: Metric, weights: NDArray[np.float64] | None
+    scores: RunScores,
+    metric: Metric,
+    weights: NDArray[np.float64] | None,
+    both: NDArray[np.bool_],
 ) -> float | None:
     if weights is None:
         return None
-    value = scores.mean(metric, weights=weights).value
+    value = scores.mean(metric, weights=weights * both).value
     return None if isnan(value) else value
 
 

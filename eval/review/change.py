@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from relgate.eval.review.supplied import FilterStrategy, GroundTruth, Latency
+
 __all__ = ["ChangeDescription", "ChangeType"]
 
 
@@ -38,6 +40,9 @@ class ChangeDescription:
         system_models: every model that writes, rewrites or reranks what is judged; empty for
             none; None when not said.
         ranker_judges: versions of judges that rerank inside the pipeline.
+        latency: measured on both sides; None when not given.
+        ground_truth: of an embedding upgrade; None when not given.
+        filters: strategy and cases of a filter change; None when not given.
     """
 
     types: tuple[ChangeType, ...] = ()
@@ -48,3 +53,6 @@ class ChangeDescription:
     critical_queries: tuple[str, ...] = ()
     system_models: tuple[str, ...] | None = None
     ranker_judges: tuple[str, ...] = ()
+    latency: Latency | None = None
+    ground_truth: GroundTruth | None = None
+    filters: FilterStrategy | None = None

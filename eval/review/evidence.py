@@ -11,24 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relgate.eval.lists.build import ListBuilder
-from relgate.eval.lists.types import SCALES, JudgmentList, match_key
+from relgate.eval.lists.types import SCALES, JudgmentList, Source
 from relgate.eval.metrics.align import Axis, align
-from relgate.eval.metrics.compare import (
-    bootstrap_interval,
-    minimum_detectable_effect,
-    sign_flip_p,
-)
 from relgate.eval.metrics.conventions import Conventions, Metric
-from relgate.eval.metrics.crosscheck import crosscheck
 from relgate.eval.metrics.score import score_runs
 from relgate.eval.metrics.types import RunScores
 from relgate.eval.review.aggregates import (
     given_aggregate,
-    query_keys,
     recomputed_aggregates,
     traffic_of,
 )
+from relgate.eval.review.chance import noise_of, strata_of
 from relgate.eval.review.change import ChangeDescription
+from relgate.eval.review.crosschecks import cross_checks
+from relgate.eval.review.filters import CheckedCase, check_cases
+from relgate.eval.review.marks import marked, names_missing
 from relgate.eval.review.sides import SideInput, build_sides, unrated_of
 from relgate.eval.review.types import (
     Basis,
@@ -36,7 +33,6 @@ from relgate.eval.review.types import (
     Evidence,
     FillFacts,
     JudgeUse,
-    Noise,
     QueryEvidence,
     Side,
     Unrated,
@@ -45,9 +41,6 @@ from relgate.eval.runs.types import GivenScores, Run
 from relgate.rubrics.errors import InputError
 
 __all__ = ["Extras", "build_evidence"]
-
-_SHOWN_MISMATCHES = 5
-_MIN_NOISE_QUERIES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +52,8 @@ class Extras:
         heads: ids or texts of head queries.
         critical: ids or texts of critical queries.
         heads_given: whether anybody said which queries are head or critical.
+        expect_empty: ids or texts of queries that are meant to find nothing.
+        strata: {query id or text: the strata it is in}; empty for none.
         texts: {query id: text} for files without texts.
         weights: {query id or text: traffic weight}; empty for none.
         judges: judges whose grades are in the list.
@@ -73,6 +68,8 @@ class Extras:
     heads: frozenset[str] = frozenset()
     critical: frozenset[str] = frozenset()
     heads_given: bool = False
+    expect_empty: frozenset[str] = frozenset()
+    strata: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     texts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     judges: tuple[JudgeUse, ...] = ()
@@ -112,7 +109,13 @@ def build_evidence(
         build_sides(kept, SideInput(run, axis.run_index[i], scores[i]), axis, gate)
         for i, run in enumerate(runs)
     ]
-    queries = _mark(_pair(axis, scores[0], sides[0], sides[1], recomputed=recomputed), extras)
+    queries = marked(
+        _pair(axis, scores[0], sides[0], sides[1], recomputed=recomputed),
+        heads=extras.heads,
+        critical=extras.critical,
+        empty=extras.expect_empty,
+        strata=extras.strata,
+    )
     traffic = traffic_of(axis.queries, extras.weights)
     aggregates = (
         (given_aggregate(before, after, queries),)
@@ -129,14 +132,16 @@ def build_evidence(
         change=extras.change,
         settings_before=_stated(before.given),
         settings_after=_stated(after.given),
-        cross_checks=_cross_checks(kept, runs, axis, scores) if recomputed else (),
-        judges=extras.judges,
+        cross_checks=cross_checks(kept, runs, axis, scores) if recomputed else (),
+        judges=_that_count(extras.judges, kept),
         fill=extras.fill,
         overrides=extras.overrides,
-        noise=_noise(queries, extras.seed) if covers_all else None,
+        noise=noise_of(queries, extras.seed) if covers_all else None,
         covers_all=covers_all,
         has_heads=extras.heads_given,
-        heads_missing=_heads_missing(queries, extras),
+        heads_missing=names_missing(queries, extras.heads | extras.critical),
+        filter_cases=_filter_cases(extras.change, judgments),
+        strata=strata_of(queries, extras.seed),
         warnings=(
             *extras.warnings,
             *(f"{run.name}: {note}" for run in runs for note in run.notes),
@@ -157,6 +162,24 @@ def _of_the_runs(axis: Axis, judgments: JudgmentList) -> tuple[Axis, JudgmentLis
         run_index=tuple(index[:n] for index in axis.run_index),
     )
     return cut, judgments.take(np.isin(judgments.query, cut.list_index)), len(axis) - n
+
+
+def _that_count(judges: Sequence[JudgeUse], judgments: JudgmentList) -> tuple[JudgeUse, ...]:
+    """The judges with the grades of theirs that the scores rest on; those without one left out."""
+    rows: dict[tuple[str | None, str | None, str | None], int] = {}
+    for origin, n in zip(judgments.origins, judgments.counts_by_origin(), strict=True):
+        if origin.source is Source.JUDGE:
+            key = (origin.judge_version, origin.fingerprint, origin.model)
+            rows[key] = rows.get(key, 0) + n
+    found = (replace(j, rows=rows.get((j.version, j.fingerprint, j.model), 0)) for j in judges)
+    return tuple(judge for judge in found if judge.rows)
+
+
+def _filter_cases(
+    change: ChangeDescription | None, judgments: JudgmentList | None
+) -> tuple[CheckedCase, ...]:
+    filters = None if change is None else change.filters
+    return check_cases((filters.cases if filters else None) or (), judgments)
 
 
 def _gate(judgments: JudgmentList) -> Metric:
@@ -196,22 +219,6 @@ def _pair(
     ]
 
 
-def _mark(queries: Sequence[QueryEvidence], extras: Extras) -> tuple[QueryEvidence, ...]:
-    heads = {match_key(name) for name in extras.heads}
-    critical = {match_key(name) for name in extras.critical}
-    return tuple(
-        replace(
-            q, head=bool(query_keys(q.query) & heads), critical=bool(query_keys(q.query) & critical)
-        )
-        for q in queries
-    )
-
-
-def _heads_missing(queries: Sequence[QueryEvidence], extras: Extras) -> tuple[str, ...]:
-    present = {key for q in queries for key in query_keys(q.query)}
-    return tuple(sorted(n for n in extras.heads | extras.critical if match_key(n) not in present))
-
-
 def _of_weights(
     traffic: NDArray[np.float64], gate: Metric | None, extras: Extras
 ) -> tuple[str, ...]:
@@ -234,30 +241,6 @@ def _stated(given: GivenScores | None) -> Mapping[str, Any]:
     return MappingProxyType({name: value for name, value in stated.items() if value is not None})
 
 
-def _cross_checks(
-    judgments: JudgmentList, runs: Sequence[Run], axis: Axis, scores: Sequence[RunScores]
-) -> tuple[str, ...]:
-    out: list[str] = []
-    for i, run in enumerate(runs):
-        if run.given is None:
-            continue
-        found = crosscheck(judgments, run, axis, i, scores[i])
-        if found.not_checked is not None:
-            out.append(f"{run.name}: {found.not_checked}")
-        if found.compared and not found.mismatches:
-            out.append(f"{run.name}: all {found.compared} scores in the file are reproduced")
-        for mismatch in found.mismatches[:_SHOWN_MISMATCHES]:
-            what = "the aggregate" if mismatch.query is None else f'"{mismatch.query.shown}"'
-            out.append(
-                f"{run.name}: {what} is {mismatch.given:.4f} in the file and {mismatch.ours:.4f} "
-                f"here: {mismatch.explanation}"
-            )
-        more = len(found.mismatches) - _SHOWN_MISMATCHES
-        if more > 0:
-            out.append(f"{run.name}: {more} more scores differ")
-    return tuple(out)
-
-
 def _coverage(
     judgments: JudgmentList,
     queries: Sequence[QueryEvidence],
@@ -274,18 +257,4 @@ def _coverage(
         by_source=MappingProxyType(judgments.counts_by_source()),
         now=unrated_of(queries),
         at_first=at_first,
-    )
-
-
-def _noise(queries: Sequence[QueryEvidence], seed: int) -> Noise | None:
-    deltas = np.array([q.delta for q in queries if q.paired])
-    if len(deltas) < _MIN_NOISE_QUERIES or not np.isfinite(deltas).all():
-        return None
-    low, high = bootstrap_interval(deltas, seed=seed)
-    return Noise(
-        p=sign_flip_p(deltas, seed=seed),
-        low=low,
-        high=high,
-        detectable=minimum_detectable_effect(deltas),
-        n=len(deltas),
     )

@@ -27,6 +27,13 @@ class ReviewSettings:
         max_masked_share: R7, more queries worse than this, while the mean rises (R).
         mostly_unrated: R8, a query is stale when more of its documents are unrated (R).
         max_stale_share: R8, more stale queries than this refuse (R).
+        max_p95_ratio: R9, p95 after may be this many times p95 before (R).
+        max_p99_ms: R9, ceiling of p99 after, in ms (R).
+        empty_soft_rise: R13, a larger rise of the empty or fewer-than-three rate needs work (G).
+        empty_hard_rise: R13, a larger rise blocks (G).
+        stratum_drop: R14, a stratum's mean may drop by this much (G).
+        min_stratum_queries: R14, a stratum of fewer queries is only watched (X).
+        max_stratum_p: R14, a drop counts when its Holm-adjusted p is smaller (X).
         mrr_soft_drop: R18 (G).
         mrr_hard_drop: R18 (G).
         precision_soft_drop: R18 (G).
@@ -45,6 +52,13 @@ class ReviewSettings:
     max_masked_share: float = 0.10
     mostly_unrated: float = 0.5
     max_stale_share: float = 0.30
+    max_p95_ratio: float = 1.20
+    max_p99_ms: float = 100.0
+    empty_soft_rise: float = 0.005
+    empty_hard_rise: float = 0.015
+    stratum_drop: float = 0.01
+    min_stratum_queries: int = 30
+    max_stratum_p: float = 0.05
     mrr_soft_drop: float = 0.01
     mrr_hard_drop: float = 0.03
     precision_soft_drop: float = 0.02

@@ -104,6 +104,7 @@ def _listed(side: SideInput, index: int, known: _Known, measured: _Measured) -> 
     return Side(
         value=measured.value,
         error=side.run.failures.get(side.run.queries[index].id),
+        listed=side.run.docs[index] is not None,
         returned=measured.returned,
         unrated=measured.unrated,
         unrated_known=measured.told,

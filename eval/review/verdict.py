@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from relgate.eval.review.actions import recommended_actions
 from relgate.eval.review.rules import RULES
+from relgate.eval.review.rules.base import counted
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import (
     TOLERANCE,
@@ -86,7 +87,7 @@ def _mean_phrase(evidence: Evidence, settings: ReviewSettings) -> str:
         word = "improved"
     else:
         word = "flat" if main.delta >= -settings.max_mean_drop - TOLERANCE else "dropped"
-    over = "" if main.n is None else f" over {main.n} {'query' if main.n == 1 else 'queries'}"
+    over = "" if main.n is None else f" over {counted(main.n, 'query', 'queries')}"
     return f"aggregate {word}, {main.delta:+.4f} ({main.before:.4f} to {main.after:.4f}){over}"
 
 
@@ -101,4 +102,4 @@ def _why(outcome: RuleOutcome, evidence: Evidence) -> str:
         return outcome.findings[0].message
     shown = ", ".join(f'"{q.query.shown}" {q.delta:+.2f}' for q in hurt)
     kind = "head" if all(q.head for q in hurt) else "head or critical"
-    return f"{len(hurt)} {kind} {'query' if len(hurt) == 1 else 'queries'} regressed ({shown})"
+    return f"{counted(len(hurt), f'{kind} query', f'{kind} queries')} regressed ({shown})"

@@ -217,9 +217,10 @@ def test_flags_override_the_change_file(call, tmp_path):
 
 def test_what_no_rule_looks_at_is_said(call, tmp_path):
     lay_case(tmp_path, *CASE_2)
-    (tmp_path / "change.toml").write_text("latency = { before = { p95 = 8.0 } }\n")
+    (tmp_path / "change.toml").write_text("ground_truth = { recomputed = true }\n")
     done = call(*BARE, "--change", "change.toml", "--json", "--quiet")
-    assert any("latency" in warning for warning in done.json["warnings"])
+    said = "ground_truth counts for a change of type embedding-model only"
+    assert said in done.json["warnings"]
 
 
 @pytest.mark.parametrize("name", ["GITHUB_SHA", "CI_COMMIT_SHA"])

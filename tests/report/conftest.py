@@ -19,8 +19,6 @@ from relgate.eval.runs.types import Run
 
 MakeReview = Callable[..., Review]
 
-JUDGE = Provenance(Source.JUDGE, judge_version="esci-v1@ab12cd34", fingerprint="f1", model="gpt-x")
-
 
 @pytest.fixture(scope="session")
 def make_review() -> MakeReview:
@@ -33,10 +31,11 @@ def make_review() -> MakeReview:
     def build(text: str = "red shoe", *, stale: bool = False) -> Review:
         queries = [Query(f"q{i}", f"{text} {i}") for i in range(5)]
         doc = f"doc {text}"
+        judge = Provenance(Source.JUDGE, judge_version=text, fingerprint="f1", model=text)
         builder = ListBuilder(SCALES["0-3"])
         for query in queries[:4]:
             builder.add(query, doc, 3, Provenance(Source.HUMAN))
-            builder.add(query, "weak", 1, JUDGE)
+            builder.add(query, "weak", 1, judge)
         best, worst = (doc, "weak"), ("weak", f"new {text}", doc)
         after: list[tuple[str, ...] | None] = [worst, best, best, None, ("x",)]
         if stale:

@@ -174,7 +174,7 @@ def test_the_lines_say_what_was_counted(markdown):
     ):
         assert line in markdown.splitlines()
     assert "\n1. Make the synonyms" in markdown
-    assert "\n- R12 (BLOCK): 1 queries fail" in markdown
+    assert "\n- R12 (BLOCK): 1 query fails" in markdown
 
 
 def test_the_means_are_those_worked_out_by_hand(markdown):

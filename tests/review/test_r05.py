@@ -21,7 +21,8 @@ from relgate.eval.review.types import RuleState, Verdict
 def test_five_percent_is_carnage(check, evidence, many, *, queries, dropped, state):
     outcome = check("R5", evidence(*many(queries, *[-0.2] * dropped)))
     assert outcome.state is state
-    assert f"{dropped} of {queries} queries" in outcome.summary
+    noun = "query" if queries == 1 else "queries"
+    assert f"{dropped} of {queries} {noun} (" in outcome.summary
 
 
 @pytest.mark.parametrize(

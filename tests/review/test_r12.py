@@ -39,7 +39,7 @@ def test_a_query_that_failed_before_is_no_improvement_that_can_be_told(
     assert finding.severity is Verdict.NEEDS_WORK
     assert finding.queries == ("mended", "still", "dead")
     assert finding.figures == {"failed_before": 3}
-    assert outcome.summary.endswith("3 failed before, of which 1 answer now")
+    assert outcome.summary.endswith("3 failed before, 1 of them answering now")
 
 
 def test_both_are_told_apart(check, evidence, query):

@@ -52,7 +52,7 @@ def test_under_thirty_queries_it_is_not_checked(check, evidence, many):
 
 
 def test_one_query_is_counted_as_one(check, evidence, many):
-    assert check("R17", evidence(*many(1))).summary.startswith("1 queries scored")
+    assert check("R17", evidence(*many(1))).summary.startswith("1 query scored")
 
 
 def test_deltas_without_a_spread_are_not_checked(check, evidence, many):

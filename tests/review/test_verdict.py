@@ -51,7 +51,7 @@ def test_what_broke_comes_first_and_a_rise_is_no_excuse(evidence, many, query):
     assert done.verdict is Verdict.BLOCK
     parts = [
         "improved",
-        ", but 1 queries fail",
+        ", but 1 query fails",
         '1 head query regressed ("head" -0.20)',
         "dropped by",
     ]

@@ -1,8 +1,4 @@
-"""One pure function a rule, and the table of them.
-
-Ids are those of the rule book; a number without a module here is a rule this version lacks, and
-R1 refuses the changes that would need it.
-"""
+"""One pure function a rule, and the table of them. Ids are those of the rule book. Pure."""
 
 from relgate.eval.review.rules import (
     r01_scope,
@@ -13,7 +9,12 @@ from relgate.eval.review.rules import (
     r06_head,
     r07_masked,
     r08_unrated,
+    r09_latency,
+    r10_ground_truth,
+    r11_filters,
     r12_failures,
+    r13_empties,
+    r14_strata,
     r15_judge,
     r16_honesty,
     r17_noise,
@@ -33,7 +34,12 @@ RULES: tuple[Rule, ...] = (
     r06_head.RULE,
     r07_masked.RULE,
     r08_unrated.RULE,
+    r09_latency.RULE,
+    r10_ground_truth.RULE,
+    r11_filters.RULE,
     r12_failures.RULE,
+    r13_empties.RULE,
+    r14_strata.RULE,
     r15_judge.RULE,
     r16_honesty.RULE,
     r17_noise.RULE,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import Evidence, Finding, RuleOutcome, RuleState, Verdict
 
-__all__ = ["Rule", "failed", "named", "not_checked", "passed", "percent"]
+__all__ = ["Rule", "counted", "failed", "named", "not_checked", "passed", "percent"]
 
 _NAMED_QUERIES = 5
 
@@ -58,6 +58,11 @@ def not_checked(rule: str, why: str, *, cap: Verdict | None = None) -> RuleOutco
 def percent(share: float) -> str:
     """A share as people read it: `4.9 %`."""
     return f"{100 * share:.1f} %"
+
+
+def counted(n: int, one: str, many: str | None = None) -> str:
+    """A number with its noun: `1 query`, `2 queries`; the plural adds an s unless given."""
+    return f"{n} {one if n == 1 else many or one + 's'}"
 
 
 def named(texts: Sequence[str]) -> str:

@@ -12,12 +12,9 @@ __all__ = ["RULE"]
 # NDCG and MRR as engines call them; "dcg" only where it is not said to be without its ideal.
 _RANKED = frozenset({"dcg", "mean_reciprocal_rank"})
 
-# What a type needs beyond a ranking metric, and which this version cannot yet take in.
+# What these types need, and which this version cannot take in.
 _BEYOND: dict[ChangeType, str] = {
-    ChangeType.EMBEDDING_MODEL: "recall@k against newly computed ground truth",
-    ChangeType.HNSW_PARAMS: "recall@k and p95 latency",
     ChangeType.HYBRID_WEIGHTS: "relevance and recall for each mode",
-    ChangeType.FILTER_LOGIC: "filtered relevance and filter-correctness cases",
     ChangeType.REWRITER: "the stage switched on and off",
     ChangeType.RERANKER: "the stage switched on and off",
 }
@@ -51,13 +48,50 @@ def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
 
 
 def _problem(kind: ChangeType, evidence: Evidence) -> str | None:
-    if kind in _BEYOND:
-        return (
-            f"a change of type {kind} must be judged on {_BEYOND[kind]}; what was supplied is "
-            f"{evidence.main.name}"
-        )
-    if kind is ChangeType.SYNONYMS:  # any metric, but query by query
-        return None if evidence.paired else f"no query is scored on both sides, and {kind} need it"
+    """What the evidence lacks for this type of change, or None."""
+    match kind:
+        case ChangeType.HYBRID_WEIGHTS | ChangeType.REWRITER | ChangeType.RERANKER:
+            return _needs(kind, _BEYOND[kind], evidence)
+        case ChangeType.SYNONYMS:  # any metric, but query by query
+            none = f"no query is scored on both sides, and {kind} need it"
+            return None if evidence.paired else none
+        case ChangeType.EMBEDDING_MODEL:
+            needed = "recall@k against newly computed ground truth"
+            fits = evidence.gives_recall or _states_recall(evidence)
+            return None if fits else _needs(kind, needed, evidence)
+        case ChangeType.HNSW_PARAMS:
+            fits = evidence.gives_recall and _times_both_sides(evidence)
+            return None if fits else _needs(kind, "recall@k and p95 latency", evidence)
+        case ChangeType.FILTER_LOGIC if not evidence.filter_cases:
+            return _needs(kind, "filtered relevance and filter-correctness cases", evidence)
+        case _:
+            return _not_ranked(kind, evidence)
+
+
+def _needs(kind: ChangeType, needed: str, evidence: Evidence) -> str:
+    supplied = [evidence.main.name]
+    if _times_both_sides(evidence):
+        supplied.append("p95 latency")
+    if evidence.filter_cases:
+        supplied.append("filter cases")
+    return (
+        f"a change of type {kind} must be judged on {needed}; what was supplied is "
+        f"{' and '.join(supplied)}"
+    )
+
+
+def _states_recall(evidence: Evidence) -> bool:
+    truth = None if evidence.change is None else evidence.change.ground_truth
+    return truth is not None and None not in (truth.recall_before, truth.recall_after)
+
+
+def _times_both_sides(evidence: Evidence) -> bool:
+    latency = None if evidence.change is None else evidence.change.latency
+    sides = () if latency is None else (latency.before, latency.after)
+    return bool(sides) and all(side is not None and side.p95_ms is not None for side in sides)
+
+
+def _not_ranked(kind: ChangeType, evidence: Evidence) -> str | None:
     if evidence.basis is Basis.RECOMPUTED:
         return None
     metric, normalized = (evidence.settings_after.get(name) for name in ("metric", "normalized"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relgate.eval.review.rules.base import Rule, failed, named, passed
+from relgate.eval.review.rules.base import Rule, counted, failed, named, passed
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import Basis, Evidence, Finding, QueryEvidence, RuleOutcome, Verdict
 
@@ -25,7 +25,7 @@ def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
     ]
     if findings:
         return failed("R2", "the two sides are not comparable", *findings)
-    line = f"{len(evidence.queries)} query ids on both sides"
+    line = f"{counted(len(evidence.queries), 'query id')} on both sides"
     both = sorted(k for k in evidence.settings_before if k in evidence.settings_after)
     if both:
         line += f"; the files agree on {', '.join(both)}"
@@ -108,8 +108,8 @@ def _queries_that_differ(evidence: Evidence) -> list[Finding]:
                 Finding(
                     "R2",
                     Verdict.REFUSE,
-                    f"{len(absent)} of {len(evidence.queries)} queries are on one side only: the "
-                    f"{side} side lacks {named([q.query.shown for q in absent])}",
+                    f"{len(absent)} of {counted(len(evidence.queries), 'query', 'queries')} on one "
+                    f"side only: the {side} side lacks {named([q.query.shown for q in absent])}",
                     {"side": side, "absent": len(absent), "queries": len(evidence.queries)},
                     advice="replay the same queries on both sides",
                     queries=tuple(q.query.id for q in absent),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isfinite
 
-from relgate.eval.review.rules.base import Rule, failed, named, passed
+from relgate.eval.review.rules.base import Rule, counted, failed, named, passed
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import Evidence, Finding, QueryEvidence, RuleOutcome, Verdict
 
@@ -33,8 +33,8 @@ def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
             Finding(
                 "R3",
                 Verdict.REFUSE,
-                f"{len(lost)} queries have no finite score and no reason for it: "
-                f"{named([q.query.shown for q in lost])}",
+                f"{counted(len(lost), 'query has', 'queries have')} no finite score and no reason "
+                f"for it: {named([q.query.shown for q in lost])}",
                 {"queries": len(lost)},
                 advice="run these queries again",
                 queries=tuple(q.query.id for q in lost),
@@ -54,7 +54,11 @@ def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
         )
     if findings:
         return failed("R3", "a figure is not a finite number", *findings)
-    return passed("R3", f"all figures of {len(evidence.paired)} scored queries are finite")
+    return passed("R3", f"all figures of {_scored(evidence)} are finite")
+
+
+def _scored(evidence: Evidence) -> str:
+    return counted(len(evidence.paired), "scored query", "scored queries")
 
 
 def _unexplained(query: QueryEvidence) -> bool:

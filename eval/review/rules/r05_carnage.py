@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from relgate.eval.review.rules.base import Rule, failed, named, not_checked, passed, percent
+from relgate.eval.review.rules.base import (
+    Rule,
+    counted,
+    failed,
+    named,
+    not_checked,
+    passed,
+    percent,
+)
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import TOLERANCE, Evidence, Finding, RuleOutcome, Verdict
 
@@ -19,8 +27,8 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
     )
     share = len(dropped) / len(paired)
     line = (
-        f"{len(dropped)} of {len(paired)} queries ({percent(share)}) dropped by more than "
-        f"{settings.query_drop:g}"
+        f"{len(dropped)} of {counted(len(paired), 'query', 'queries')} ({percent(share)}) dropped "
+        f"by more than {settings.query_drop:g}"
     )
     if not dropped or share < settings.max_dropped_share - TOLERANCE:
         return passed("R5", line)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relgate.eval.review.rules.base import Rule, failed, named, not_checked, passed
+from relgate.eval.review.rules.base import Rule, counted, failed, named, not_checked, passed
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import (
     TOLERANCE,
@@ -35,10 +35,14 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
         _unscored([q.query.shown for q in marked if not q.paired], evidence.heads_missing),
     ]
     findings = [f for f in found if f is not None]
-    line = f"{sum(q.paired for q in marked)} head or critical queries scored on both sides"
+    line = f"{_marked(sum(q.paired for q in marked))} scored on both sides"
     if not ranked:
         line += "; ranks not looked at, since the scores are those given in the files"
     return failed("R6", line, *findings) if findings else passed("R6", f"{line}, none suffered")
+
+
+def _marked(n: int) -> str:
+    return counted(n, "head or critical query", "head or critical queries")
 
 
 def _unscored(unscored: list[str], missing: tuple[str, ...]) -> Finding | None:
@@ -48,7 +52,7 @@ def _unscored(unscored: list[str], missing: tuple[str, ...]) -> Finding | None:
     return Finding(
         "R6",
         Verdict.NEEDS_WORK,
-        f"{len(lost)} head or critical queries could not be scored on both sides: {named(lost)}",
+        f"{_marked(len(lost))} could not be scored on both sides: {named(lost)}",
         {"unscored": len(unscored), "not_in_the_runs": len(missing)},
         advice="replay and judge every head query",
     )

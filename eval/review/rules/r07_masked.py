@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from relgate.eval.review.rules.base import Rule, failed, named, not_checked, passed, percent
+from relgate.eval.review.rules.base import (
+    Rule,
+    counted,
+    failed,
+    named,
+    not_checked,
+    passed,
+    percent,
+)
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import TOLERANCE, Evidence, Finding, RuleOutcome, Verdict
 
@@ -16,7 +24,9 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
         return not_checked("R7", "no query is scored on both sides", cap=Verdict.NEEDS_WORK)
     worse = sorted((q for q in paired if q.delta < -TOLERANCE), key=lambda q: q.delta)
     share = len(worse) / len(paired)
-    line = f"{len(worse)} of {len(paired)} queries ({percent(share)}) got worse"
+    line = (
+        f"{len(worse)} of {counted(len(paired), 'query', 'queries')} ({percent(share)}) got worse"
+    )
     if not evidence.main.delta > TOLERANCE:
         return passed("R7", f"{line}; the mean did not improve, so it masks nothing")
     if share <= settings.max_masked_share + TOLERANCE:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relgate.eval.review.rules.base import Rule, failed, not_checked, passed, percent
+from relgate.eval.review.rules.base import Rule, counted, failed, not_checked, passed, percent
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import TOLERANCE, Evidence, Finding, RuleOutcome, Side, Verdict
 
@@ -23,7 +23,7 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
     stale = sum(_stale(side, settings.mostly_unrated) for side in sides)
     share = stale / len(sides)
     line = (
-        f"{stale} of {len(sides)} queries ({percent(share)}) have more than "
+        f"{stale} of {counted(len(sides), 'query', 'queries')} ({percent(share)}) have more than "
         f"{percent(settings.mostly_unrated)} of their top {evidence.conventions.k} unrated"
     )
     if share <= settings.max_stale_share + TOLERANCE:
@@ -32,7 +32,8 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
             return passed("R8", line)
         return not_checked(
             "R8",
-            f"of {untold} of {len(sides)} queries the files do not say which documents are unrated",
+            f"of {untold} of {counted(len(sides), 'query', 'queries')} the files do not say "
+            "which documents are unrated",
             cap=Verdict.NEEDS_WORK,
         )
     return failed(

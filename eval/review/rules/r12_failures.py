@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from relgate.eval.review.rules.base import Rule, failed, named, passed
+from relgate.eval.review.rules.base import Rule, counted, failed, named, passed
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import Evidence, Finding, QueryEvidence, RuleOutcome, Verdict
 
@@ -20,10 +20,10 @@ def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
     """
     broken = [q for q in evidence.queries if q.now.error is not None and q.was.error is None]
     unknown = [q for q in evidence.queries if q.was.error is not None]
-    line = f"{len(broken) or 'no'} queries fail that answered before"
+    line = f"{_fail(len(broken)) if broken else 'no queries fail'} that answered before"
     if unknown:
         mended = sum(q.now.error is None for q in unknown)
-        line += f"; {len(unknown)} failed before, of which {mended} answer now"
+        line += f"; {len(unknown)} failed before, {mended} of them answering now"
     findings = [*_broken(broken), *_unknown(unknown)]
     return failed("R12", line, *findings) if findings else passed("R12", line)
 
@@ -33,7 +33,7 @@ def _broken(queries: list[QueryEvidence]) -> Iterator[Finding]:
         yield Finding(
             "R12",
             Verdict.BLOCK,
-            f"{len(queries)} queries fail after the change: {_with_errors(queries)}",
+            f"{_fail(len(queries))} after the change: {_with_errors(queries)}",
             {"failed": len(queries)},
             advice=f"mend the failing queries first: {named([q.query.shown for q in queries])}",
             queries=tuple(q.query.id for q in queries),
@@ -46,12 +46,16 @@ def _unknown(queries: list[QueryEvidence]) -> Iterator[Finding]:
         yield Finding(
             "R12",
             Verdict.NEEDS_WORK,
-            f"{len(queries)} queries failed before the change, so what it does to them is not "
-            f"known, and the 0 they count as flatters the after side: {names}",
+            f"{counted(len(queries), 'query', 'queries')} failed before the change, so what "
+            f"it does there is not known, and the 0 it counts as flatters the after side: {names}",
             {"failed_before": len(queries)},
             advice=f"run the before side again for {names}",
             queries=tuple(q.query.id for q in queries),
         )
+
+
+def _fail(n: int) -> str:
+    return counted(n, "query fails", "queries fail")
 
 
 def _with_errors(broken: list[QueryEvidence]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relgate.eval.review.rules.base import Rule, failed, not_checked, passed
+from relgate.eval.review.rules.base import Rule, counted, failed, not_checked, passed
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import Evidence, Finding, RuleOutcome, Verdict
 
@@ -21,7 +21,9 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
         return not_checked("R17", "the queries listed are not the whole query set")
     if n < settings.min_noise_queries:
         return not_checked(
-            "R17", f"{n} queries scored on both sides; {settings.min_noise_queries} are needed"
+            "R17",
+            f"{counted(n, 'query', 'queries')} scored on both sides; "
+            f"{settings.min_noise_queries} are needed",
         )
     if noise is None:
         return not_checked("R17", "the deltas do not tell their spread")

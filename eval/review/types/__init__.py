@@ -10,6 +10,7 @@ from relgate.eval.review.types._figures import (
     FillFacts,
     JudgeUse,
     Noise,
+    Stratum,
     Unrated,
 )
 from relgate.eval.review.types._outcomes import Finding, RuleOutcome, RuleState, Verdict
@@ -31,6 +32,7 @@ __all__ = [
     "RuleOutcome",
     "RuleState",
     "Side",
+    "Stratum",
     "Unrated",
     "Verdict",
 ]

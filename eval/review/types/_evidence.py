@@ -10,7 +10,15 @@ from typing import Any
 
 from relgate.eval.metrics.conventions import Conventions
 from relgate.eval.review.change import ChangeDescription
-from relgate.eval.review.types._figures import Aggregate, Coverage, FillFacts, JudgeUse, Noise
+from relgate.eval.review.filters import CheckedCase
+from relgate.eval.review.types._figures import (
+    Aggregate,
+    Coverage,
+    FillFacts,
+    JudgeUse,
+    Noise,
+    Stratum,
+)
 from relgate.eval.review.types._outcomes import Finding, RuleOutcome, Verdict
 from relgate.eval.review.types._queries import QueryEvidence
 
@@ -50,6 +58,8 @@ class Evidence:
         has_heads: whether any head or critical list was given at all.
         heads_missing: head or critical queries that were given and are in neither run.
         warnings: what the readers had to say.
+        filter_cases: the cases of a filter change, and whether each held.
+        strata: groups of queries, declared ones first.
     """
 
     conventions: Conventions
@@ -69,6 +79,15 @@ class Evidence:
     has_heads: bool = False
     heads_missing: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    filter_cases: tuple[CheckedCase, ...] = ()
+    strata: tuple[Stratum, ...] = ()
+
+    @property
+    def gives_recall(self) -> bool:
+        """Whether both files are recall@k reports: the mean that gates is recall."""
+        stated = (self.settings_before, self.settings_after)
+        given = self.basis is Basis.GIVEN
+        return given and all(settings.get("metric") == "recall" for settings in stated)
 
     @property
     def main(self) -> Aggregate:

@@ -13,6 +13,7 @@ __all__ = [
     "FillFacts",
     "JudgeUse",
     "Noise",
+    "Stratum",
     "Unrated",
 ]
 
@@ -165,3 +166,27 @@ class Noise:
     high: float
     detectable: float
     n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """A group of queries under the primary metric.
+
+    Attributes:
+        name: `billing`, or `locale en-US`.
+        before: mean before, over its queries scored on both sides.
+        after: mean after.
+        n: how many those are.
+        p: two-sided sign-flip randomisation p of its mean delta, not adjusted; NaN over none.
+    """
+
+    name: str
+    before: float
+    after: float
+    n: int
+    p: float
+
+    @property
+    def delta(self) -> float:
+        """After minus before."""
+        return self.after - self.before

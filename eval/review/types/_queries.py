@@ -31,7 +31,8 @@ class Side:
         value: the primary metric; NaN where it has no value. A failed query has 0.
         error: why the engine could not answer, or None.
         absent: neither in the details nor in the failures of this side.
-        returned: distinct documents within k.
+        listed: the file lists its documents, perhaps none.
+        returned: distinct documents within k; where they are not listed, the k the file tells of.
         unrated: those of them without a grade.
         unrated_known: whether the files tell which are unrated.
         top: the documents within k, best first, repeats kept; empty where the file lists none.
@@ -41,6 +42,7 @@ class Side:
     value: float = nan
     error: str | None = None
     absent: bool = False
+    listed: bool = True
     returned: int = 0
     unrated: int = 0
     unrated_known: bool = True
@@ -67,6 +69,8 @@ class QueryEvidence:
         critical: marked as critical.
         no_ideal: no judgment above grade 0, so the metric is undefined.
         unjudged: no judgment at all.
+        expects_empty: it is meant to find nothing.
+        strata: the groups that it is in.
     """
 
     query: Query
@@ -76,6 +80,8 @@ class QueryEvidence:
     critical: bool = False
     no_ideal: bool = False
     unjudged: bool = False
+    expects_empty: bool = False
+    strata: tuple[str, ...] = ()
 
     @property
     def before(self) -> float:

@@ -1,0 +1,138 @@
+"""Evidence that comes with the change description: latency, ground truth, filter cases. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+
+from relgate.rubrics.errors import UsageError
+
+__all__ = [
+    "Expectation",
+    "FilterCase",
+    "FilterStrategy",
+    "GroundTruth",
+    "Latency",
+    "Observed",
+    "Percentiles",
+    "percentiles_of",
+]
+
+Expectation = Literal["non-empty", "empty", ">=1 grade>=2"]
+"""What a query with its filter must bring back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Percentiles:
+    """Latency of one side in milliseconds; a figure is None where it was not given, NaN as given.
+
+    Attributes:
+        p50_ms: median.
+        p95_ms: 95th percentile.
+        p99_ms: 99th percentile.
+        samples: how many samples they were computed from here; None where they were given.
+    """
+
+    p50_ms: float | None = None
+    p95_ms: float | None = None
+    p99_ms: float | None = None
+    samples: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Latency on both sides; a side is None where it was not given."""
+
+    before: Percentiles | None = None
+    after: Percentiles | None = None
+
+
+def percentiles_of(samples_ms: Sequence[float]) -> Percentiles:
+    """Percentiles of raw samples, interpolated linearly between ranks (Hyndman & Fan's type 7).
+
+    Args:
+        samples_ms: one number a request, in milliseconds. One NaN among them makes all three NaN.
+
+    Raises:
+        UsageError: no sample.
+    """
+    if not len(samples_ms):
+        raise UsageError("no latency sample")
+    p50, p95, p99 = np.quantile(np.array(samples_ms, np.float64), [0.50, 0.95, 0.99]).tolist()
+    return Percentiles(p50, p95, p99, len(samples_ms))
+
+
+@dataclass(frozen=True, slots=True)
+class GroundTruth:
+    """What the author says of the neighbours that recall was measured against.
+
+    Attributes:
+        recomputed: computed anew with the new model (True), reused (False), or None when not said.
+        model: the model that it was computed with.
+        source: where its queries and documents were sampled, free text.
+        recall_before: recall@k of the old model against its own ground truth, 0..1.
+        recall_after: recall@k of the new model against the new ground truth, 0..1.
+    """
+
+    recomputed: bool | None = None
+    model: str | None = None
+    source: str | None = None
+    recall_before: float | None = None
+    recall_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What one side brought back for a filter case.
+
+    Attributes:
+        hits: how many documents.
+        doc_ids: their ids, or None where only the number was recorded.
+    """
+
+    hits: int
+    doc_ids: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FilterCase:
+    """A query with a filter, and what must come back.
+
+    Attributes:
+        query: the query's id or text.
+        filter: the filter as text, for reports.
+        expect: what must come back.
+        before: what came back before the change; None when it was not recorded.
+        after: likewise after it.
+        grades: {doc id: grade} of this case; it wins over the judgment list.
+        line: the line in the case file.
+    """
+
+    query: str
+    filter: str
+    expect: Expectation
+    before: Observed | None = None
+    after: Observed | None = None
+    grades: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FilterStrategy:
+    """When filters apply, and the cases that must not break.
+
+    Attributes:
+        before: `pre`, `post` or the engine's own word; None when not said.
+        after: likewise after the change.
+        intended: whether a change of strategy is meant.
+        cases: the cases; None when no file of cases was named.
+    """
+
+    before: str | None = None
+    after: str | None = None
+    intended: bool = False
+    cases: tuple[FilterCase, ...] | None = None
