@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,9 @@ _QUERIES_AT_ONCE = 4
 @click.option("--queries", type=FILE, help="Query texts.")
 @judge_options
 @click.option("--pool", type=click.IntRange(1, 1000), default=50, help="Hits judged; 50.")
+@click.option("--weight", type=click.FloatRange(0, 1),
+              help="The first stage's weight, one for all ranks; else .75 to rank 3, .60 to rank "
+              "10, .40 after.")  # fmt: skip
 @click.option("--deadline", type=click.FloatRange(0.1, 600), default=60.0,
               help="Seconds a query; after them the first stage's order stays. 60.")  # fmt: skip
 @click.option("--cache", type=FILE, help="Folder of paid grades.")
@@ -46,7 +49,7 @@ _QUERIES_AT_ONCE = 4
 @list_options
 @config_option
 @output_options
-def command(run_path: Path, out: Path, pool: int, deadline: float, **flags: Any) -> None:  # noqa: ANN401
+def command(run_path: Path, out: Path, **flags: Any) -> None:  # noqa: ANN401
     """Reorder a run by blending its ranks with a judge's grades.
 
     Do not evaluate the result with the same judge: that is circular, and is refused.
@@ -71,8 +74,14 @@ def command(run_path: Path, out: Path, pool: int, deadline: float, **flags: Any)
         else None
     )
     opened = load.load_judge(project, output, labels=labels, catalogue=catalogue)
+    if labels is not None:
+        output.remark(
+            "the baseline learned from this list: on its own pairs the new order flatters it, so "
+            "measure the gain on other labels, or out of fold"
+        )
     texts = {row.id: row.text for row in (table.rows if table else ()) if row.text}
-    new, asked, graded = run_sync(_rerank(run, texts, opened, catalogue, pool, deadline, output))
+    how = _How(flags["pool"], flags["deadline"], _weights(flags["weight"]))
+    new, asked, graded = run_sync(_rerank(run, texts, opened, catalogue, how, output))
     if not asked:
         raise InputError(
             "no document of the run has a text in the catalogue",
@@ -104,13 +113,28 @@ def command(run_path: Path, out: Path, pool: int, deadline: float, **flags: Any)
     )
 
 
+def _weights(weight: float | None) -> Sequence[tuple[int | None, float]]:
+    """The first stage's weights by rank: one for all, or the document's."""
+    from relgate.judge.rerank import DEFAULT_WEIGHTS  # noqa: PLC0415
+
+    return DEFAULT_WEIGHTS if weight is None else ((None, weight),)
+
+
+@dataclass(frozen=True, slots=True)
+class _How:
+    """How each query is reranked."""
+
+    pool: int
+    deadline_s: float
+    weights: Sequence[tuple[int | None, float]]
+
+
 async def _rerank(  # noqa: PLR0917 - one caller, above
     run: Run,
     texts: dict[str, str],
     opened: OpenedJudge,
     catalogue: Catalogue,
-    pool: int,
-    deadline: float,
+    how: _How,
     output: Output,
 ) -> tuple[Run, int, int]:
     """The new run; documents put to the judge; those it graded."""
@@ -134,11 +158,12 @@ async def _rerank(  # noqa: PLR0917 - one caller, above
                 texts.get(run.queries[i].id, run.queries[i].shown),
                 candidates,
                 max_grade=opened.rubric.max_grade,
-                pool=pool,
-                deadline_s=deadline,
+                pool=how.pool,
+                weights=how.weights,
+                deadline_s=how.deadline_s,
                 on_error=output.remark,
             )
-            asked += len(candidates[:pool])
+            asked += len(candidates[: how.pool])
             graded += sum(hit.score is not None for hit in hits)
             docs[i] = _back_in(ranked, known, [hit.id for hit in hits])
 

@@ -228,3 +228,13 @@ def test_importing_the_judge_loads_no_statistics_and_no_event_loop() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_one_weight_for_all_ranks_keeps_the_order_of_equal_grades() -> None:
+    judge = Scripted([3] * 20)
+    plain = asyncio.run(llm_rerank(judge, "q", hits(20), weights=((None, 0.6),)))
+    assert [hit.first_rank for hit in plain] == list(range(1, 21))
+    # The document's weights do not: by hand, 1.0 for rank 1, .25 + .25 for rank 3, but
+    # .15 + .4 for rank 4 and .4/11 + .6 for rank 11.
+    blended = asyncio.run(llm_rerank(judge, "q", hits(20)))
+    assert [hit.first_rank for hit in blended][:4] == [1, 11, 12, 13]
