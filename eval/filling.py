@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from relgate.eval.agreement.split import check_hygiene, take_part
 from relgate.eval.catalogue import Catalogue
 from relgate.eval.gaps.fill import Filled, Progress, fill_gaps, merge_filled
+from relgate.eval.gaps.fill_open import OpenFacts, fill_open
 from relgate.eval.gaps.find import QueryGaps, find_gaps
+from relgate.eval.gaps.open import OpenGaps
 from relgate.eval.gaps.plan import FillPlan, plan_fill
 from relgate.eval.judges import OpenedJudge
 from relgate.eval.lists.build import ListBuilder
@@ -19,7 +21,7 @@ from relgate.eval.metrics.align import Axis, align
 from relgate.eval.metrics.overlap import overlap, require_overlap
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryTable
-from relgate.eval.review.types import FillFacts
+from relgate.eval.review.types import Evidence, FillFacts
 from relgate.eval.runs.types import Run
 from relgate.eval.trust import certificate_for
 from relgate.judge.sync import run_sync
@@ -31,6 +33,7 @@ __all__ = [
     "align_inputs",
     "calibration_labels",
     "fill_runs",
+    "fill_runs_open",
     "plan_labels",
     "plan_runs",
     "query_texts",
@@ -120,15 +123,8 @@ def fill_runs(
     Raises:
         UsageError: the judge's rubric is of another scale than the list.
     """
-    scale = aligned.judgments.scale
-    if opened.rubric.max_grade != scale.max_grade:
-        raise UsageError(
-            f"rubric {opened.rubric.tag} grades 0 to {opened.rubric.max_grade}, and the list is on "
-            f"scale {scale.name}; take a rubric of that scale, or state the list's scale"
-        )
-    depth = project.k if project.fill == "top-k" else None
-    gaps = find_gaps(aligned.judgments, aligned.runs, aligned.axis, depth=depth)
-    certificate = certificate_for(project, opened.judge.fingerprint)
+    _same_scale(aligned, opened)
+    gaps = _gaps(aligned, project)
     begin = time.monotonic()
     filled = run_sync(
         fill_gaps(
@@ -136,10 +132,95 @@ def fill_runs(
             gaps,
             catalogue.candidate,
             judged_at=moment.isoformat(timespec="seconds"),
-            certificate=None if certificate is None else certificate.certificate_id,
+            certificate=_certificate_id(project, opened),
             on_progress=on_progress,
         )
     )
+    return _listed(aligned, opened, filled, gaps, seconds=time.monotonic() - begin)
+
+
+def fill_runs_open(
+    aligned: Aligned,
+    opened: OpenedJudge,
+    catalogue: Catalogue,
+    project: Project,
+    *,
+    moment: datetime,
+    first: Evidence,
+    evidence_of: Callable[[JudgmentList], Evidence],
+    on_progress: Progress | None = None,
+) -> tuple[FilledList, OpenGaps, OpenFacts]:
+    """Has a judge grade, of what nobody rated within k, only what can still change the verdict.
+
+    Args:
+        aligned: the list, before and after.
+        opened: the judge.
+        catalogue: product texts.
+        project: settings.
+        moment: the time of the grades.
+        first: the evidence on the list as it is.
+        evidence_of: a list -> the evidence on it.
+        on_progress: told pairs done, of all that a whole fill would ask for.
+
+    Raises:
+        UsageError: the judge's rubric is of another scale than the list.
+    """
+    _same_scale(aligned, opened)
+    gaps = _gaps(aligned, project)
+    state = OpenGaps(
+        aligned.judgments,
+        aligned.runs,
+        aligned.axis,
+        gaps,
+        has_text=lambda doc: catalogue.candidate(doc) is not None,
+        conventions=project.conventions(),
+        settings=project.review_settings(),
+    )
+    begin = time.monotonic()
+    filled, facts = run_sync(
+        fill_open(
+            opened.judge,
+            state,
+            aligned.judgments,
+            catalogue.candidate,
+            evidence_of=evidence_of,
+            first=first,
+            judged_at=moment.isoformat(timespec="seconds"),
+            certificate=_certificate_id(project, opened),
+            on_progress=on_progress,
+        )
+    )
+    listed = _listed(aligned, opened, filled, gaps, seconds=time.monotonic() - begin)
+    return listed, state, facts
+
+
+def _gaps(aligned: Aligned, project: Project) -> list[QueryGaps]:
+    depth = None if project.fill == "all" else project.k
+    return find_gaps(aligned.judgments, aligned.runs, aligned.axis, depth=depth)
+
+
+def _same_scale(aligned: Aligned, opened: OpenedJudge) -> None:
+    scale = aligned.judgments.scale
+    if opened.rubric.max_grade != scale.max_grade:
+        raise UsageError(
+            f"rubric {opened.rubric.tag} grades 0 to {opened.rubric.max_grade}, and the list is on "
+            f"scale {scale.name}; take a rubric of that scale, or state the list's scale"
+        )
+
+
+def _certificate_id(project: Project, opened: OpenedJudge) -> str | None:
+    certificate = certificate_for(project, opened.judge.fingerprint)
+    return None if certificate is None else certificate.certificate_id
+
+
+def _listed(
+    aligned: Aligned,
+    opened: OpenedJudge,
+    filled: Filled,
+    gaps: Sequence[QueryGaps],
+    *,
+    seconds: float,
+) -> FilledList:
     facts = FillFacts(
         judge=opened.name,
         asked=filled.asked,
@@ -148,7 +229,7 @@ def fill_runs(
         errors=filled.errors,
         no_text=filled.no_text,
         calls=opened.calls,
-        seconds=time.monotonic() - begin,
+        seconds=seconds,
         not_asked=filled.not_asked,
         cost_usd=opened.cost_usd,
     )
@@ -160,10 +241,8 @@ def fill_runs(
 def plan_runs(
     aligned: Aligned, opened: OpenedJudge, catalogue: Catalogue, project: Project
 ) -> FillPlan:
-    """What `fill_runs` would ask for; nothing is asked."""
-    depth = project.k if project.fill == "top-k" else None
-    gaps = find_gaps(aligned.judgments, aligned.runs, aligned.axis, depth=depth)
-    return _plan(gaps, opened, catalogue, project)
+    """What `fill_runs` would ask for, and `fill_runs_open` at most; nothing is asked."""
+    return _plan(_gaps(aligned, project), opened, catalogue, project)
 
 
 def calibration_labels(labels: JudgmentList, opened: OpenedJudge) -> JudgmentList:
@@ -203,6 +282,7 @@ def _plan(
         llm=opened.llm,
         cached=opened.cached,
         price=None if opened.llm is None else project.price(opened.llm.model),
+        votes=opened.votes,
     )
 
 

@@ -10,15 +10,24 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from relgate.eval.catalogue import Catalogue
-from relgate.eval.filling import Aligned, align_inputs, fill_runs, query_texts
+from relgate.eval.filling import (
+    Aligned,
+    FilledList,
+    align_inputs,
+    fill_runs,
+    fill_runs_open,
+    query_texts,
+)
 from relgate.eval.gaps.fill import Progress
+from relgate.eval.gaps.fill_open import OpenFacts
+from relgate.eval.gaps.told import open_fill_lines, with_open_facts
 from relgate.eval.judges import OpenedJudge, check_honesty
 from relgate.eval.lists.types import JudgmentList
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryRow, QueryTable
 from relgate.eval.review.change import ChangeDescription
 from relgate.eval.review.evidence import Extras, build_evidence
-from relgate.eval.review.types import Basis, Review
+from relgate.eval.review.types import Basis, Evidence, Review
 from relgate.eval.review.verdict import review
 from relgate.eval.runs.types import Run
 from relgate.eval.trust import judges_in_use
@@ -50,10 +59,17 @@ def ranker_judges(project: Project, change: ChangeDescription | None) -> tuple[s
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """A review, and the list that it was made on (with filled grades, if any)."""
+    """A review, and the list that it was made on (with filled grades, if any).
+
+    Attributes:
+        review: the review.
+        judgments: the list.
+        open_fill: what a verdict-driven fill did; None for any other.
+    """
 
     review: Review
     judgments: JudgmentList
+    open_fill: OpenFacts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,25 +117,94 @@ def review_runs(
     aligned = align_inputs(judgments, (before, after), project, table=table)
     extras = _extras(aligned, change, request)
     said = _honest(aligned.judgments, request, change)
-    listed, extras = _filled(judgments, aligned, request, extras, on_progress)
-    uses = (
-        ()
-        if listed is None
-        else judges_in_use(
-            listed,
-            project,
-            now=request.moment,
-            filled_by=request.opened.judge if request.opened else None,
+    case = _Case(aligned, request, replace(extras, overrides=said), on_progress)
+    if request.opened is None:
+        evidence = case.evidence(judgments)
+        done = review(evidence, project.review_settings())
+        return Reviewed(done, judgments or aligned.judgments)
+    if judgments is None or request.catalogue is None:
+        raise UsageError("a fill needs the judgment list and the catalogue")
+    first = case.evidence(judgments)
+    if first.basis is Basis.GIVEN:
+        raise UsageError(
+            "a fill would change no figure: some queries come without their hits, so "
+            "the scores are taken as given; save the responses with their hits"
         )
+    fill = _review_open if project.fill == "open" else _review_filled
+    return fill(case, request.opened, request.catalogue, first)
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """One review on its way: what stays the same while grades come in."""
+
+    aligned: Aligned
+    request: ReviewRequest
+    extras: Extras
+    on_progress: Progress | None
+
+    def evidence(self, judgments: JudgmentList | None, extras: Extras | None = None) -> Evidence:
+        """Both sides on this list."""
+        request, extras = self.request, extras if extras is not None else self.extras
+        judge = request.opened.judge if request.opened else None
+        uses = (
+            ()
+            if judgments is None
+            else judges_in_use(judgments, request.project, now=request.moment, filled_by=judge)
+        )
+        before, after = self.aligned.runs
+        conventions = request.project.conventions()
+        return build_evidence(judgments, before, after, conventions, replace(extras, judges=uses))
+
+    def after_fill(self, done: FilledList, first: Evidence, *notes: str) -> Evidence:
+        """Both sides on the filled list, with what the fill did."""
+        extras = replace(
+            self.extras,
+            fill=done.facts,
+            at_first=first.coverage.now,
+            warnings=(*self.extras.warnings, *done.notes, *notes),
+        )
+        return self.evidence(done.judgments, extras)
+
+
+def _review_filled(
+    case: _Case, opened: OpenedJudge, catalogue: Catalogue, first: Evidence
+) -> Reviewed:
+    """Fills all gaps, then reviews."""
+    project = case.request.project
+    done = fill_runs(
+        case.aligned,
+        opened,
+        catalogue,
+        project,
+        moment=case.request.moment,
+        on_progress=case.on_progress,
     )
-    evidence = build_evidence(
-        listed,
-        before,
-        after,
-        project.conventions(),
-        replace(extras, judges=uses, overrides=said),
+    evidence = case.after_fill(done, first)
+    return Reviewed(review(evidence, project.review_settings()), done.judgments)
+
+
+def _review_open(
+    case: _Case, opened: OpenedJudge, catalogue: Catalogue, first: Evidence
+) -> Reviewed:
+    """Fills only what can still change the verdict, and says what is left and why that is safe."""
+    project = case.request.project
+    done, gaps, facts = fill_runs_open(
+        case.aligned,
+        opened,
+        catalogue,
+        project,
+        moment=case.request.moment,
+        first=first,
+        evidence_of=case.evidence,
+        on_progress=case.on_progress,
     )
-    return Reviewed(review(evidence, project.review_settings()), listed or aligned.judgments)
+    evidence = case.after_fill(done, first, *open_fill_lines(facts))
+    # Once the verdict is settled, R8 need not wait for grades that cannot change it.
+    seen = gaps.as_filled(evidence.queries) if facts.settled else evidence.queries
+    found = review(replace(evidence, queries=seen), project.review_settings())
+    told = with_open_facts(replace(found, evidence=evidence), facts)
+    return Reviewed(told, done.judgments, facts)
 
 
 def _with_models(request: ReviewRequest) -> ChangeDescription | None:
@@ -156,40 +241,6 @@ def _honest(
         )
     ]
     return tuple(dict.fromkeys(said))
-
-
-def _filled(
-    judgments: JudgmentList | None,
-    aligned: Aligned,
-    request: ReviewRequest,
-    extras: Extras,
-    on_progress: Progress | None,
-) -> tuple[JudgmentList | None, Extras]:
-    if request.opened is None:
-        return judgments, extras
-    if judgments is None or request.catalogue is None:
-        raise UsageError("a fill needs the judgment list and the catalogue")
-    before, after = aligned.runs
-    first = build_evidence(judgments, before, after, request.project.conventions(), extras)
-    if first.basis is Basis.GIVEN:
-        raise UsageError(
-            "a fill would change no figure: some queries come without their hits, so "
-            "the scores are taken as given; save the responses with their hits"
-        )
-    done = fill_runs(
-        aligned,
-        request.opened,
-        request.catalogue,
-        request.project,
-        moment=request.moment,
-        on_progress=on_progress,
-    )
-    return done.judgments, replace(
-        extras,
-        fill=done.facts,
-        at_first=first.coverage.now,
-        warnings=(*extras.warnings, *done.notes),
-    )
 
 
 def _extras(aligned: Aligned, change: ChangeDescription | None, request: ReviewRequest) -> Extras:

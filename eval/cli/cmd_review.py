@@ -59,8 +59,9 @@ _MILDER = {"needs-work": 0, "block": 1, "refuse": 2}
     "--fill",
     flag_value="top-k",
     is_flag=False,
-    type=click.Choice(["top-k", "all"]),
-    help="Fill the gaps: within k (the default), or whole runs.",
+    type=click.Choice(["top-k", "all", "open"]),
+    help="Fill the gaps: within k (the default), whole runs, or only what is open: what can "
+    "still change the verdict.",
 )
 @spending_options
 @click.option("--certificates", type=FILE, help="Folder of calibration certificates.")
@@ -174,7 +175,7 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
     if project.out is not None:  # first: it may have been paid for, and a pipe may break
         write_review(output, project.out, done, filled=opened is not None)
     show_review(output, done.review)
-    output.document(review_document(done.review))
+    output.document(review_document(done.review, done.open_fill))
     if done.review.verdict > _MILDER[project.fail_on]:
         return done.review.verdict.exit_code
     if done.review.verdict:

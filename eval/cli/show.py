@@ -103,7 +103,7 @@ def show_plan(output: Output, plan: FillPlan) -> None:
 
 def write_review(output: Output, folder: Path, done: Reviewed, *, filled: bool) -> None:
     """Writes review.json and review.md, and after a fill the list it was made on."""
-    document = review_document(done.review)
+    document = review_document(done.review, done.open_fill)
     output.file(
         folder / "review.json",
         json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n",

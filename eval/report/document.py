@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
+from relgate.eval.gaps.fill_open import OpenFacts
 from relgate.eval.review.types import (
     Aggregate,
     Coverage,
@@ -32,7 +33,7 @@ FORMAT = "relgate-review/1"
 _DIGITS = 6
 
 
-def review_document(review: Review) -> dict[str, Any]:
+def review_document(review: Review, open_fill: OpenFacts | None = None) -> dict[str, Any]:
     """The review as JSON values; a number that is not finite is null.
 
     When no verdict can be given, `findings` holds what refuses, and what else was seen stands in
@@ -67,6 +68,7 @@ def review_document(review: Review) -> dict[str, Any]:
         "judge": {
             "grades": [_judge(j) for j in evidence.judges],
             "fill": None if evidence.fill is None else _fill(evidence.fill),
+            "open_fill": None if open_fill is None else _open_fill(open_fill),
             "overrides": list(evidence.overrides),
         },
         "conventions": {
@@ -196,6 +198,28 @@ def _fill(fill: FillFacts) -> dict[str, Any]:
         "calls": fill.calls,
         "not_asked": fill.not_asked,
         "cost_usd": _number(fill.cost_usd),
+    }
+
+
+def _open_fill(facts: OpenFacts) -> dict[str, Any]:
+    return {
+        "settled": facts.settled,
+        "least": facts.least.word,
+        "most": facts.most.word,
+        "pairs": facts.pairs,
+        "asked": facts.asked,
+        "saved": facts.left,
+        "waves": facts.waves,
+        "bounds": "exact" if facts.exact else "outer",
+        "rules": {
+            s.rule: {"state": s.word, "least": s.least.word, "most": s.most.word}
+            for s in facts.standings
+        },
+        "open_rules": list(facts.open_rules),
+        "open": [
+            {"id": gap.query.id, "text": gap.query.shown, "doc_ids": list(gap.doc_ids)}
+            for gap in facts.open
+        ],
     }
 
 

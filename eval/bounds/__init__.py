@@ -1,0 +1,1 @@
+"""What the grades that nobody gave could still change: exact bounds, and rules under them."""

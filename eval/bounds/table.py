@@ -1,0 +1,128 @@
+"""The bounds of all queries side by side, kept up to date as grades come in. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relgate.eval.bounds.pool import Pool
+from relgate.eval.bounds.query import (
+    delta_bounds,
+    falls,
+    mrr_delta_bounds,
+    precision_delta_bounds,
+)
+from relgate.eval.bounds.ratio import Interval
+from relgate.eval.metrics.conventions import Conventions
+
+__all__ = ["BoundsTable", "bound_queries"]
+
+_ROUNDING = 1e-12  # sums in another order may round apart; bounds must hold all the same
+
+_Bools = NDArray[np.bool_]
+_Floats = NDArray[np.float64]
+_Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundsTable:
+    """Per query, shape (n,) or (n, 2) for (least, greatest).
+
+    Attributes:
+        ndcg: NDCG after minus before; NaN where no fill gives it a value.
+        mrr: likewise MRR.
+        precision: likewise P@k.
+        sure: queries in the means whatever the fill.
+        maybe: queries that some fills bring in.
+        ideal: queries that have an ideal whatever the fill.
+        maybe_ideal: queries that some fills give one.
+        falls: whether its best document leaves the top, (in every fill, in some fill).
+        open: documents whose grade is open.
+        exact: every bound is reached by some fill.
+        binary: the scale has two grades, so that MRR gates and not NDCG.
+    """
+
+    ndcg: _Floats
+    mrr: _Floats
+    precision: _Floats
+    sure: _Bools
+    maybe: _Bools
+    ideal: _Bools
+    maybe_ideal: _Bools
+    falls: _Bools
+    open: _Ints
+    exact: bool
+    binary: bool
+
+    @property
+    def primary(self) -> _Floats:
+        """The deltas of the metric that gates."""
+        return self.mrr if self.binary else self.ndcg
+
+    @property
+    def width(self) -> _Floats:
+        """How far each query's deltas of any metric may still move; shape (n,)."""
+        each = np.stack([x[:, 1] - x[:, 0] for x in (self.ndcg, self.mrr, self.precision)])
+        return np.asarray(np.nan_to_num(each).max(axis=0, initial=0.0), np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    ndcg: Interval
+    mrr: Interval
+    precision: Interval
+    falls: tuple[bool, bool]
+
+
+def bound_queries(pools: Sequence[Pool], conventions: Conventions, *, top_rank: int) -> BoundsTable:
+    """Bounds every query.
+
+    Args:
+        pools: one a query.
+        conventions: depth, floor, gain, what becomes of queries without an ideal.
+        top_rank: R6's, the ranks that a best document must stay within.
+    """
+    rows = [_row(pool, conventions, top_rank) for pool in pools]
+    ideal = np.array([pool.has_ideal for pool in pools], np.bool_)
+    held = np.array([len(pool.docs) for pool in pools], np.int64)
+    zero = conventions.no_ideal == "zero"
+    sure = np.array([pool.rated for pool in pools], np.bool_) if zero else ideal
+    maybe_ideal = ~ideal & (held > 0)
+    return BoundsTable(
+        ndcg=_stack([row.ndcg for row in rows]),
+        mrr=_stack([row.mrr for row in rows]),
+        precision=_stack([row.precision for row in rows]),
+        sure=sure,
+        maybe=~sure & (held > 0),
+        ideal=ideal,
+        maybe_ideal=maybe_ideal,
+        falls=np.array([row.falls for row in rows], np.bool_).reshape(len(rows), 2),
+        open=held,
+        exact=all(row.ndcg.exact for row in rows),
+        binary=bool(pools) and len(pools[0].hist) == 2,  # noqa: PLR2004 - grades 0 and 1
+    )
+
+
+def _row(pool: Pool, conventions: Conventions, top_rank: int) -> _Row:
+    ndcg = delta_bounds(pool, conventions)
+    if conventions.no_ideal == "zero" and not pool.has_ideal:  # where all are 0, so is NDCG
+        nothing = np.isnan(ndcg.low)
+        ndcg = (
+            Interval(0.0, 0.0)
+            if nothing
+            else Interval(min(ndcg.low, 0.0), max(ndcg.high, 0.0), ndcg.exact)
+        )
+    return _Row(
+        ndcg=ndcg,
+        mrr=mrr_delta_bounds(pool),
+        precision=precision_delta_bounds(pool, conventions.k),
+        falls=falls(pool, conventions.floor, top_rank),
+    )
+
+
+def _stack(intervals: Sequence[Interval]) -> _Floats:
+    rows = [(i.low - _ROUNDING, i.high + _ROUNDING) for i in intervals]
+    return np.array(rows, np.float64).reshape(len(rows), 2)

@@ -1,0 +1,200 @@
+"""A review's gaps under their bounds, as grades come in. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from relgate.eval.bounds.order import next_documents, open_rules, stakes
+from relgate.eval.bounds.pool import Pool, make_pool
+from relgate.eval.bounds.rules import Standing, marks_of, standings
+from relgate.eval.bounds.table import BoundsTable, bound_queries
+from relgate.eval.gaps.find import QueryGaps
+from relgate.eval.lists.types import Judgment, JudgmentList, match_key
+from relgate.eval.metrics.align import Axis
+from relgate.eval.metrics.conventions import Conventions
+from relgate.eval.review.rules import RULES
+from relgate.eval.review.settings import ReviewSettings
+from relgate.eval.review.types import Evidence, QueryEvidence
+from relgate.eval.runs.types import Run
+
+__all__ = ["OpenGaps"]
+
+_WAVES = 16  # a wave is this part of all pairs, or one batch, whichever is more
+
+
+@dataclass(slots=True)
+class _Row:
+    """One query: what is rated, what came back, what could still be asked for."""
+
+    grades: dict[str, int]
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    gap: QueryGaps | None
+    asked_by_key: dict[str, str]
+
+
+class OpenGaps:
+    """The queries of a review, what is unrated in them, and what that can still do.
+
+    Args:
+        judgments: the list that `axis` was made of.
+        runs: before and after.
+        axis: of these; queries that neither run has come last and are left out.
+        gaps: from `find_gaps`, within k.
+        has_text: whether the judge can see a document; the others will get no grade.
+        conventions: depth, floor, gain.
+        settings: the reviewer's thresholds.
+    """
+
+    def __init__(
+        self,
+        judgments: JudgmentList,
+        runs: Sequence[Run],
+        axis: Axis,
+        gaps: Iterable[QueryGaps],
+        *,
+        has_text: Callable[[str], bool],
+        conventions: Conventions,
+        settings: ReviewSettings,
+    ) -> None:
+        self._max_grade = judgments.scale.max_grade
+        self._conventions, self._settings = conventions, settings
+        self._rows = _rows(judgments, runs, axis, gaps, has_text)
+        self._at = {row.gap.query.id: at for at, row in enumerate(self._rows) if row.gap}
+        self._pools = [self._pool(row) for row in self._rows]
+        self._table: BoundsTable | None = None
+        self.pairs = self.left
+        self.no_text = sum(len(row.gap.doc_ids) for row in self._rows if row.gap) - self.pairs
+
+    @property
+    def left(self) -> int:
+        """Documents whose grade is open."""
+        return sum(len(pool.docs) for pool in self._pools)
+
+    @property
+    def table(self) -> BoundsTable:
+        """The queries' bounds."""
+        if self._table is None:
+            top = self._settings.top_rank
+            self._table = bound_queries(self._pools, self._conventions, top_rank=top)
+        return self._table
+
+    def standings(self, evidence: Evidence) -> tuple[Standing, ...]:
+        """Every rule over all grades of the open documents.
+
+        Args:
+            evidence: of this review, on any of its grades so far; of the last ones when nothing
+                is open any more.
+        """
+        filled = replace(evidence, queries=self.as_filled(evidence.queries))
+        outcomes = [rule.check(filled, self._settings) for rule in RULES]
+        return standings(self.table, marks_of(evidence), self._settings, outcomes)
+
+    def as_filled(self, queries: Sequence[QueryEvidence]) -> tuple[QueryEvidence, ...]:
+        """The queries with the open documents counted as rated, as a whole fill leaves them."""
+        return tuple(
+            replace(q, now=replace(q.now, unrated=self._never_rated(at)))
+            for at, q in enumerate(queries)
+        )
+
+    def _never_rated(self, at: int) -> int:
+        row, pool = self._rows[at], self._pools[at]
+        top = {match_key(doc) for doc in row.after[: self._conventions.k]}
+        return len(top - row.grades.keys() - set(pool.docs))
+
+    def next_wave(
+        self, evidence: Evidence, ranges: Sequence[Standing], *, batch: int
+    ) -> list[QueryGaps]:
+        """The pairs to ask for next."""
+        weight = stakes(self.table, marks_of(evidence), self._settings, open_rules(ranges))
+        size = max(batch, -(-self.pairs // _WAVES))
+        wave = next_documents(self._pools, weight, size=size, k=self._conventions.k)
+        return [self._gap(at, docs) for at, docs in wave.items()]
+
+    def still_open(self, evidence: Evidence, ranges: Sequence[Standing]) -> tuple[QueryGaps, ...]:
+        """The pairs that can still change the verdict, those with the most at stake first."""
+        rules = open_rules(ranges)
+        if not rules or not self.left:
+            return ()
+        weight = stakes(self.table, marks_of(evidence), self._settings, rules)
+        order: list[int] = (-weight).argsort(kind="stable").tolist()
+        return tuple(self._gap(at, self._pools[at].docs) for at in order if weight[at] > 0)
+
+    def _gap(self, at: int, docs: Iterable[str]) -> QueryGaps:
+        row = self._rows[at]
+        assert row.gap is not None  # noqa: S101 - only a query with gaps has open documents
+        return replace(row.gap, doc_ids=tuple(row.asked_by_key[doc] for doc in docs))
+
+    def take(self, judgments: Iterable[Judgment]) -> None:
+        """Learns grades."""
+        changed: set[int] = set()
+        for row in judgments:
+            at = self._at[row.query.id]
+            self._rows[at].grades[match_key(row.doc_id)] = row.grade
+            changed.add(at)
+        self._refresh(changed)
+
+    def close(self, gaps: Iterable[QueryGaps]) -> None:
+        """Gives up on pairs: the judge failed on those of them that have no grade by now."""
+        changed: set[int] = set()
+        for gap in gaps:
+            at = self._at[gap.query.id]
+            for doc in gap.doc_ids:
+                self._rows[at].asked_by_key.pop(match_key(doc), None)
+            changed.add(at)
+        self._refresh(changed)
+
+    def _refresh(self, changed: Iterable[int]) -> None:
+        for at in changed:
+            self._pools[at] = self._pool(self._rows[at])
+        self._table = None
+
+    def _pool(self, row: _Row) -> Pool:
+        return make_pool(
+            row.grades,
+            row.before,
+            row.after,
+            self._conventions,
+            max_grade=self._max_grade,
+            askable=tuple(row.asked_by_key),
+        )
+
+
+def _rows(
+    judgments: JudgmentList,
+    runs: Sequence[Run],
+    axis: Axis,
+    gaps: Iterable[QueryGaps],
+    has_text: Callable[[str], bool],
+) -> list[_Row]:
+    rated = judgments.grades_by_query()
+    by_id = {gap.query.id: gap for gap in gaps}
+    listed: list[int] = axis.list_index.tolist()
+    out: list[_Row] = []
+    for at, query in enumerate(axis.queries):
+        places = [int(index[at]) for index in axis.run_index]
+        if max(places) < 0:
+            continue
+        own = judgments.queries[listed[at]] if listed[at] >= 0 else query
+        gap = by_id.get(own.id)
+        docs = gap.doc_ids if gap is not None else ()
+        before, after = (_docs(run, i) for run, i in zip(runs, places, strict=True))
+        out.append(
+            _Row(
+                grades=dict(rated[listed[at]]) if listed[at] >= 0 else {},
+                before=before,
+                after=after,
+                gap=gap,
+                asked_by_key={match_key(doc): doc for doc in docs if has_text(doc)},
+            )
+        )
+    return out
+
+
+def _docs(run: Run, index: int) -> tuple[str, ...]:
+    """What the scores look at: nothing of a query that failed or is missing."""
+    if index < 0:
+        return ()
+    failures = {match_key(query_id) for query_id in run.failures}
+    return () if match_key(run.queries[index].id) in failures else run.docs[index] or ()
