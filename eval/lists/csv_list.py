@@ -7,7 +7,14 @@ from relgate.eval.lists.jsontext import Content, Json
 from relgate.eval.lists.sink import ListFile, Options, Sink
 from relgate.eval.lists.table import Table, guarded, open_table, unguarded
 
-__all__ = ["cell_text", "has_list_header", "read_csv_list", "read_quepid_csv", "unspaced"]
+__all__ = [
+    "cell_text",
+    "cell_value",
+    "has_list_header",
+    "read_csv_list",
+    "read_quepid_csv",
+    "unspaced",
+]
 
 _REQUIRED = frozenset({"query_id", "doc_id"})
 _QUEPID_SPACED = ("-", "=", "+", "@")
@@ -64,7 +71,8 @@ def _read(content: Content, options: Options, file_format: str) -> ListFile:
             sink.notes.add("column(s) left out", name)
     for line, cells in table.rows():
         row: dict[str, Json] = {
-            name: unspaced(cells[at]) if quepid else _value(name, cells[at]) for name, at in places
+            name: unspaced(cells[at]) if quepid else cell_value(name, cells[at])
+            for name, at in places
         }
         if not quepid and any(_is_spaced(row[name]) for name in ("query", "doc_id") if name in row):
             sink.notes.add(
@@ -82,7 +90,7 @@ def cell_text(name: str, text: str | None) -> str:
     return "" if text is None else guarded(text, optional=name not in _REQUIRED)
 
 
-def _value(name: str, text: str) -> Json:
+def cell_value(name: str, text: str) -> Json:
     """The text that `cell_text` put into column `name`; a grade is never text."""
     if name == "grade":
         return text

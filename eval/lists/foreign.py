@@ -64,8 +64,9 @@ def foreign_text(
 
 
 def _by_query(judgments: JudgmentList) -> list[list[Judgment]]:
-    rows: list[list[Judgment]] = [[] for _ in judgments.queries]
-    for query, row in zip(judgments.query.tolist(), judgments.rows(), strict=True):
+    rows: list[list[Judgment]] = [list[Judgment]() for _ in judgments.queries]
+    places: list[int] = judgments.query.tolist()
+    for query, row in zip(places, judgments.rows(), strict=True):
         rows[query].append(row)
     return rows
 

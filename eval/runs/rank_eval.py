@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from relgate.eval.lists.docids import DocIds
 from relgate.eval.lists.jsontext import Json, as_list, as_object, as_text
 from relgate.eval.lists.notes import Notes
 from relgate.eval.lists.types import Query, match_key
@@ -39,17 +40,23 @@ def is_rank_eval_response(value: Json) -> bool:
     return any(isinstance(part, dict) for part in parts) or any(name in top for name in _SCORE)
 
 
-def read_rank_eval(value: Json, path: str, name: str | None) -> Run:
+def read_rank_eval(value: Json, path: str, name: str | None, doc_ids: DocIds | None = None) -> Run:
     """A run with the scores that the engine gave; queries of `details` and `failures` together.
+
+    Args:
+        value: the response.
+        path: the file, for messages.
+        name: how reports call the run; None is the file's name.
+        doc_ids: how `_index` and `_id` become one id; by default `_id` alone is it.
 
     Raises:
         InputError: a part of the response has another shape; it says which part.
     """
     outer = as_object(value, "the file", path)
     top = as_object(outer.get("rank_eval", outer), "rank_eval", path)
-    notes = Notes()
+    notes, ids = Notes(), DocIds() if doc_ids is None else doc_ids
     parts = {
-        key: _part(as_object(detail, f"details of {key!r}", path), key, path, notes)
+        key: _part(as_object(detail, f"details of {key!r}", path), key, path, notes, ids)
         for key, detail in _object(top, "details", path).items()
     }
     failures = {key: _failure(error) for key, error in _object(top, "failures", path).items()}
@@ -76,13 +83,14 @@ class _Part:
     metric_details: Json
 
 
-def _part(detail: dict[str, Json], key: str, path: str, notes: Notes) -> _Part:
-    docs, ratings = _hits(detail.get("hits"), key, path)
+def _part(detail: dict[str, Json], key: str, path: str, notes: Notes, ids: DocIds) -> _Part:
+    docs, ratings = _hits(detail.get("hits"), key, path, ids)
     unrated = None
     for name in _UNRATED:
         if detail.get(name) is not None:
             where = f"{name} of {key!r}"
-            unrated = tuple(_doc_id(doc, where, path) for doc in as_list(detail[name], where, path))
+            listed = as_list(detail[name], where, path)
+            unrated = tuple(_doc_id(doc, where, path, ids) for doc in listed)
     for doc_id in docs or ():
         notes.look(doc_id)
     given = GivenQuery(_score(detail, f"of {key!r}", path), unrated, ratings)
@@ -90,7 +98,7 @@ def _part(detail: dict[str, Json], key: str, path: str, notes: Notes) -> _Part:
 
 
 def _hits(
-    value: Json, key: str, path: str
+    value: Json, key: str, path: str, ids: DocIds
 ) -> tuple[tuple[str, ...] | None, dict[str, float] | None]:
     if value is None:
         return None, None
@@ -99,16 +107,14 @@ def _hits(
     for number, entry in enumerate(as_list(value, f"hits of {key!r}", path), start=1):
         where = f"hit {number} of {key!r}"
         item = as_object(entry, where, path)
-        docs.append(_doc_id(item.get("hit", entry), where, path))
+        docs.append(_doc_id(item.get("hit", entry), where, path, ids))
         if item.get("rating") is not None:
             ratings.setdefault(docs[-1], _number(item["rating"], f"the rating of {where}", path))
     return tuple(docs), ratings
 
 
-def _doc_id(value: Json, where: str, path: str) -> str:
-    return as_text(
-        value.get("_id") if isinstance(value, dict) else value, f"a document id in {where}", path
-    )
+def _doc_id(value: Json, where: str, path: str, ids: DocIds) -> str:
+    return ids.of(value if isinstance(value, dict) else {"_id": value}, where, path)
 
 
 def _object(top: dict[str, Json], name: str, path: str) -> dict[str, Json]:

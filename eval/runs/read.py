@@ -3,38 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 from relgate.eval.files import load_content
+from relgate.eval.lists.docids import DocIds
 from relgate.eval.lists.jsontext import Content, json_lines
+from relgate.eval.lists.parquet import is_parquet, parquet_columns, parquet_rows
 from relgate.eval.lists.quepid import quepid_kind
 from relgate.eval.runs.plain import is_plain_run, is_run_row, read_jsonl_run, read_plain_run
 from relgate.eval.runs.quepid import read_quepid_snapshot
 from relgate.eval.runs.rank_eval import is_rank_eval_response, read_rank_eval
+from relgate.eval.runs.table import csv_rows, looks_like_run_table, read_table_run
 from relgate.eval.runs.trec import looks_like_run, read_trec_run
 from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import InputError, UsageError
 
 __all__ = ["RUN_FORMATS", "read_run"]
 
-_READERS: Mapping[str, Callable[[Content, str | None], Run]] = MappingProxyType(
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the caller says of a run: its name, which of several, how ids are made."""
+
+    name: str | None
+    only: str | None
+    doc_ids: DocIds
+
+
+def _csv(content: Content, asked: _Asked) -> Run:
+    names, rows = csv_rows(content)
+    return read_table_run(
+        names, rows, content.path, file_format="csv", name=asked.name, only=asked.only
+    )
+
+
+_READERS: Mapping[str, Callable[[Content, _Asked], Run]] = MappingProxyType(
     {
-        "json": lambda content, name: read_plain_run(content.value, content.path, name),
-        "jsonl": read_jsonl_run,
-        "quepid-snapshot": lambda content, name: read_quepid_snapshot(
-            content.value, content.path, name
+        "csv": _csv,
+        "json": lambda content, asked: read_plain_run(content.value, content.path, asked.name),
+        "jsonl": lambda content, asked: read_jsonl_run(content, asked.name),
+        "quepid-snapshot": lambda content, asked: read_quepid_snapshot(
+            content.value, content.path, asked.name
         ),
-        "rank-eval-response": lambda content, name: read_rank_eval(
-            content.value, content.path, name
+        "rank-eval-response": lambda content, asked: read_rank_eval(
+            content.value, content.path, asked.name, asked.doc_ids
         ),
-        "trec": lambda content, name: read_trec_run(content.text, content.path, name),
+        "trec": lambda content, asked: read_trec_run(content.text, content.path, asked.name),
     }
 )
 
-_TEXT = frozenset({"jsonl", "trec"})
+_TEXT = frozenset({"csv", "jsonl", "trec"})
 
-RUN_FORMATS: tuple[str, ...] = tuple(_READERS)
+RUN_FORMATS: tuple[str, ...] = tuple(sorted((*_READERS, "parquet")))
 """The formats that `read_run` knows by name; a recall@k report is a `rank-eval-response`."""
 
 
@@ -43,22 +65,30 @@ def read_run(
     *,
     format: str | None = None,  # noqa: A002 - the flag's own name
     name: str | None = None,
+    only: str | None = None,
+    doc_ids: DocIds | None = None,
 ) -> Run:
     """A run from a file.
 
     Args:
-        path: the file, plain or gzip.
+        path: the file, plain or gzip, or Parquet.
         format: one of `RUN_FORMATS`; None finds it out from the content.
         name: how reports call it; None is the name in the file, or the file's own.
+        only: the one to take of a table that holds several runs.
+        doc_ids: how `_index` and `_id` become one id; by default `_id` alone is it.
 
     Raises:
         InputError: any fault of the file.
         UsageError: no such format.
     """
-    if format is not None and format not in _READERS:
+    if format is not None and format not in RUN_FORMATS:
         raise UsageError(f"no run format {format!r}; use one of: {', '.join(RUN_FORMATS)}")
+    if format == "parquet" or (format is None and is_parquet(path)):
+        names, rows = parquet_columns(path), parquet_rows(path)
+        return read_table_run(names, rows, str(path), file_format="parquet", name=name, only=only)
     content = load_content(path, text_only=format in _TEXT)
-    return _READERS[format or _detect(content)](content, name)
+    asked = _Asked(name, only, DocIds() if doc_ids is None else doc_ids)
+    return _READERS[format or _detect(content)](content, asked)
 
 
 def _detect(content: Content) -> str:
@@ -75,7 +105,9 @@ def _detect(content: Content) -> str:
 
 
 def _detect_text(content: Content) -> str | None:
-    return "trec" if looks_like_run(content.text) else None
+    if looks_like_run(content.text):
+        return "trec"
+    return "csv" if looks_like_run_table(content) else None
 
 
 def _detect_jsonl(content: Content) -> str | None:

@@ -61,6 +61,7 @@ RUNS = [
     json.dumps({"metric": "recall@10", "details": {"q": {"metric_score": 1}}}),
     json.dumps({"docs": {"1": [{"id": "a"}]}, "queries": [{"query_id": 1, "query_text": "q"}]}),
     json.dumps({"rot": ["a", "b"], "blau": []}),
+    "run,qid,query,docid,rank,score\nA,1,rot,a,1,2.5\nA,1,rot,b,2,2\nA,2,blau,,,\n",
     '{"query_id": "1", "query": "rot", "docs": ["a"]}\n{"query": "b", "failure": "timeout"}\n',
 ]
 CATALOGUES = [

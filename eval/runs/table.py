@@ -1,0 +1,216 @@
+"""Runs as a table, one row a document: CSV of any delimiter, Quepid's snapshot export. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from relgate.eval.lists.columns import DOC_ID, QUERY_ID, QUERY_TEXT, fold
+from relgate.eval.lists.csv_list import cell_value
+from relgate.eval.lists.jsontext import Content, Json, as_text
+from relgate.eval.lists.notes import Notes
+from relgate.eval.lists.table import open_table
+from relgate.eval.lists.types import Query, match_key
+from relgate.eval.runs.types import Run
+from relgate.rubrics.errors import InputError
+
+__all__ = ["csv_rows", "is_run_header", "looks_like_run_table", "read_table_run"]
+
+_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "query_id": QUERY_ID,
+    "query": QUERY_TEXT,
+    "doc_id": DOC_ID,
+    "rank": ("rank", "position", "doc_position"),
+    "score": ("score",),
+    "run": ("run", "run_id", "runid", "run_name", "snapshot", "snapshot_name", "system"),
+}
+_SHOWN_RUNS = 3
+
+_Rows = Iterable[tuple[int, Mapping[str, Json]]]
+
+
+def is_run_header(names: Sequence[str]) -> bool:
+    """Whether `names` hold a query, a document, and what orders them."""
+    folded = set(map(fold, names))
+    has = {part: bool(folded & set(known)) for part, known in _COLUMNS.items()}
+    return (has["query_id"] or has["query"]) and has["doc_id"] and (has["rank"] or has["score"])
+
+
+def looks_like_run_table(content: Content) -> bool:
+    """Whether the first line is the header of a run."""
+    return is_run_header(open_table(content.text, content.path, fits=is_run_header).header)
+
+
+def csv_rows(content: Content) -> tuple[tuple[str, ...], _Rows]:
+    """The columns of delimited text, and its rows by column."""
+    table = open_table(content.text, content.path, fits=is_run_header)
+    return table.header, (
+        (line, {n: cell_value(fold(n), c) for n, c in zip(table.header, cells, strict=True)})
+        for line, cells in table.rows()
+    )
+
+
+@dataclass(slots=True)
+class _Found:
+    """The documents of one query as they come in, and their texts' first."""
+
+    query: Query
+    docs: list[tuple[float, str]] = field(default_factory=list[tuple[float, str]])
+
+
+def read_table_run(
+    names: Sequence[str],
+    rows: _Rows,
+    path: str,
+    *,
+    file_format: str,
+    name: str | None,
+    only: str | None = None,
+) -> Run:
+    """A run out of the rows of a table.
+
+    The rank column gives the order; without one the score, falling, equal scores in the file's
+    order; without either the file's order, which is noted. A row without a document lists its
+    query.
+
+    Args:
+        names: the columns.
+        rows: each row's line and values by column.
+        path: the file, for messages.
+        file_format: what the file was taken for.
+        name: how reports call the run; None is the name in the file, or the file's own.
+        only: the one to take, where the table holds several runs.
+
+    Raises:
+        InputError: a missing or doubled column, a rank twice, an order that is no number, or
+            several runs of which none is named.
+    """
+    reader = _Reader(path, _places(names, path))
+    for line, row in rows:
+        run = row.get(reader.places.get("run", ""))
+        if only is not None and run != only:
+            reader.skipped = True
+            continue
+        reader.runs.setdefault(run)
+        try:
+            reader.add(row)
+        except InputError as error:
+            raise InputError(error.what, path=path, line=line, mend=error.mend) from error
+    return reader.run(name, only, file_format)
+
+
+def _places(names: Sequence[str], path: str) -> dict[str, str]:
+    places: dict[str, str] = {}
+    for part, known in _COLUMNS.items():
+        found = [name for name in names if fold(name) in known]
+        if len(found) > 1:
+            raise InputError(
+                f"columns {', '.join(map(repr, found))} may all be the {part}",
+                path=path,
+                mend="rename or drop one",
+            )
+        if found:
+            places[part] = found[0]
+    if "doc_id" not in places or not {"query", "query_id"} & set(places):
+        raise InputError(
+            f"no column for the query or the document; found {', '.join(map(repr, names[:12]))}",
+            path=path,
+            mend="rename the columns",
+        )
+    return places
+
+
+class _Reader:
+    def __init__(self, path: str, places: dict[str, str]) -> None:
+        self.path = path
+        self.places = places
+        self.skipped = False
+        self.runs: dict[Json, None] = {}
+        self._notes = Notes()
+        self._found: dict[str, _Found] = {}
+        self._order = next((part for part in ("rank", "score") if part in places), None)
+
+    def add(self, row: Mapping[str, Json]) -> None:
+        query = self._query(row)
+        key = match_key(query.id)
+        found = self._found.setdefault(key, _Found(query))
+        if query.text is not None and found.query.text != query.text:
+            if found.query.text is not None:
+                raise InputError(
+                    f"query {query.id!r} has two texts: {found.query.text!r} and {query.text!r}",
+                    mend="give each query an id of its own",
+                )
+            found.query = query
+        value = row[self.places["doc_id"]]
+        if value is None or value == "":
+            return
+        doc_id = as_text(value, "the document id", self.path)
+        self._notes.look(doc_id)
+        found.docs.append((self._place(row, len(found.docs)), doc_id))
+
+    def _query(self, row: Mapping[str, Json]) -> Query:
+        parts = {p: row[self.places[p]] for p in ("query_id", "query") if p in self.places}
+        text = parts.get("query")
+        words = None if text is None or text == "" else as_text(text, "the query", self.path)
+        if "query_id" in parts:
+            return Query(as_text(parts["query_id"] or "", "the query id", self.path), words)
+        words = words or as_text("", "the query", self.path)
+        return Query(words, words)
+
+    def _place(self, row: Mapping[str, Json], count: int) -> float:
+        """What a document is sorted by, the least first."""
+        if self._order is None:
+            return count
+        value = row[self.places[self._order]]
+        try:
+            number = float(value) if isinstance(value, (str, int, float)) else math.nan
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number) or isinstance(value, bool):
+            raise InputError(
+                f"{self._order} {str(value)[:40]!r} is no number",
+                mend="mend it: it gives the order",
+            )
+        return number if self._order == "rank" else -number
+
+    def run(self, name: str | None, only: str | None, file_format: str) -> Run:
+        if not self._found:
+            raise InputError(
+                f"no row of the run {only!r}" if self.skipped else "no row below the header",
+                path=self.path,
+                mend="name a run that is in it" if self.skipped else "export it again",
+            )
+        if len(self.runs) > 1:
+            shown = ", ".join(repr(run) for run in list(self.runs)[:_SHOWN_RUNS])
+            raise InputError(
+                f"{len(self.runs)} runs in it ({shown} ...)",
+                path=self.path,
+                mend="take one out: relgate convert FILE --run --only NAME --to jsonl --out OUT",
+            )
+        own = next(iter(self.runs), None)
+        docs = tuple(self._ranked(found) for found in self._found.values())
+        if self._order is None:
+            self._notes.add("column(s) of rank or score missing; the file's order is taken", "rank")
+        return Run(
+            name=name or (own if isinstance(own, str) else Path(self.path).stem),
+            queries=tuple(found.query for found in self._found.values()),
+            docs=docs,
+            format=file_format,
+            path=self.path,
+            notes=self._notes.lines(),
+        )
+
+    def _ranked(self, found: _Found) -> tuple[str, ...]:
+        if len({place for place, _ in found.docs}) < len(found.docs):
+            if self._order == "rank":
+                raise InputError(
+                    f"query {found.query.shown!r} has two documents of one rank",
+                    path=self.path,
+                    mend="give each a rank of its own",
+                )
+            self._notes.add(
+                "queries have equal scores; they keep the file's order", found.query.shown
+            )
+        return tuple(doc_id for _, doc_id in sorted(found.docs, key=lambda entry: entry[0]))
