@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PY := .venv/bin/python
 FOLDERS := judge eval cache rubrics
 
-.PHONY: demo test check format types docs bench soak peers clean
+.PHONY: demo test check format types docs bench soak peers redis clean
 
 .venv/ready: pyproject.toml requirements/dev.txt tools/setup.sh
 	bash tools/setup.sh
@@ -20,6 +20,9 @@ soak: .venv/ready ## the long forms: kills, storms, fuzz
 
 peers: .venv/ready ## servers of other makers that tests/peers talks to; without them those tests skip
 	bash tools/peers.sh
+
+redis: ## the server that tests/cache starts for itself; without it those tests skip
+	bash tools/redis.sh
 
 types: .venv/ready
 	mkdir -p .types/relgate

@@ -12,8 +12,10 @@ import logging
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -21,6 +23,8 @@ import diskcache
 from diskcache.core import MODE_RAW, UNKNOWN
 
 from relgate.cache.base import StoreStats
+from relgate.cache.claims import LocalClaims, is_free, is_gone
+from relgate.cache.disk_claims import claim, release
 from relgate.cache.guard import FILE_NAME, State, inspect, locked, set_aside
 from relgate.cache.reader import Reader
 from relgate.cache.schema import FILE_FORMAT, SETTINGS
@@ -101,6 +105,7 @@ class DiskStore:
         self._path = directory / FILE_NAME
         self._written = 0
         self._kept: dict[str, str] = {}
+        self._local = LocalClaims()
         self._cache: Any = None
         self._writer: ThreadPoolExecutor | None = None
         if read_only:
@@ -172,32 +177,110 @@ class DiskStore:
             key: self._kept[key] for key in wanted & self._kept.keys()
         }
 
-    def put_many(self, items: Mapping[str, str]) -> int:
+    def put_many(self, items: Mapping[str, str], *, owner: str | None = None) -> int:
         """Store `items` in one transaction; how many were stored, none if read-only.
+
+        The claims of `owner` on them end in the same transaction.
 
         Raises:
             CacheUnavailableError: none of them could be stored.
         """
         if self._cache is None:  # read-only: kept for this run alone
             self._kept.update(items)
+            if owner is not None:
+                self._local.release_many(items, owner=owner)
             return 0
         if not items:
             return 0
         size = sum(len(key) + len(value) for key, value in items.items())
-        self._in_writer(lambda: self._put(items), size=size)
+        self._in_writer(lambda: self._put(items, owner), size=size)
         self._written += len(items)
         return len(items)
 
-    def _put(self, items: Mapping[str, str]) -> None:
+    def _put(self, items: Mapping[str, str], owner: str | None) -> None:
+        with self._transaction():
+            for key, value in items.items():
+                self._cache.set(key, value)
+            if owner is not None:
+                release(self._cache, items, owner=owner)
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Generator[None]:
         try:
             with self._cache.transact():
-                for key, value in items.items():
-                    self._cache.set(key, value)
+                yield
         except BaseException:
             # a failed COMMIT leaves the transaction open: a new connection starts clean
             with contextlib.suppress(sqlite3.Error):
                 self._cache.close()
             raise
+
+    def delete_many(self, keys: Iterable[str]) -> int:
+        """Forget the rows under `keys` in one transaction; how many there were.
+
+        Raises:
+            CacheUnavailableError: read-only, or none of them could be deleted.
+        """
+        if self._cache is None:
+            raise CacheUnavailableError(f"{self._path}: is read-only")
+        return self._in_writer(lambda: self._delete(list(keys)))
+
+    def _delete(self, keys: list[str]) -> int:
+        with self._transaction():
+            return sum(self._cache.delete(key) for key in keys)
+
+    def scan(self) -> Iterator[tuple[str, str] | None]:
+        """Every row in turn, without claims; None for one that is not handed out.
+
+        Raises:
+            CacheUnavailableError: the file is damaged.
+        """
+        try:
+            yield from self._reader.scan()
+        except sqlite3.Error as error:
+            raise CacheUnavailableError(f"{self._path}: cannot be read ({error})") from error
+
+    def claim_many(self, keys: Iterable[str], *, owner: str, seconds: float) -> set[str]:
+        """Claim `keys` for `owner`; those that are now its own.
+
+        Nothing is written while all of them are held by others, so that waiting blocks nobody.
+
+        Raises:
+            CacheUnavailableError: claims cannot be written.
+        """
+        wanted = set(keys)
+        if self._cache is None:
+            return self._local.claim_many(wanted, owner=owner, seconds=seconds)
+        held, now, gone = self._reader.claims(wanted), time.time(), cache(is_gone)
+        free = [
+            key
+            for key in sorted(wanted)
+            if key not in held or is_free(*held[key], owner=owner, now=now, gone=gone)
+        ]
+        if not free:
+            return set()
+        size = len(free) * (len(owner) + len(free[0]))
+        return self._in_writer(lambda: self._claim(free, owner, seconds), size=size)
+
+    def _claim(self, keys: list[str], owner: str, seconds: float) -> set[str]:
+        with self._transaction():
+            return claim(self._cache, keys, owner=owner, seconds=seconds)
+
+    def release_many(self, keys: Iterable[str], *, owner: str) -> None:
+        """End the claims of `owner` on `keys`.
+
+        Raises:
+            CacheUnavailableError: they cannot be ended.
+        """
+        wanted = list(keys)
+        if self._cache is None:
+            self._local.release_many(wanted, owner=owner)
+        elif wanted:
+            self._in_writer(lambda: self._release(wanted, owner))
+
+    def _release(self, keys: Iterable[str], owner: str) -> None:
+        with self._transaction():
+            release(self._cache, keys, owner=owner)
 
     def stats(self) -> StoreStats:
         """What was read and written so far."""

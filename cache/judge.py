@@ -1,7 +1,8 @@
 """A judge that asks the store before it asks the judge inside it. I/O through both.
 
 Only grades are stored: a failed row is asked again next time. Each batch is stored as soon as it
-comes back, so whatever ends a run, what was paid for stays.
+comes back, so whatever ends a run, what was paid for stays. What another process or task is paying
+for right now is waited for, not paid twice (see `holding`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from datetime import UTC, datetime
 from pydantic import ValidationError
 
 from relgate.cache.base import Store
+from relgate.cache.claims import CLAIM_S
+from relgate.cache.holding import Holding
 from relgate.cache.keys import grade_key, query_hash, text_hash
 from relgate.cache.rows import (
     SHORT_HASH_CHARS,
@@ -49,9 +52,11 @@ class CachedJudge:
         rubric: which label means which grade; by default the inner judge's own `rubric`, where it
             has one. A row that does not fit it is neither read nor stored.
         clock: the time written into rows, with its offset.
+        claim_s: seconds after which another process takes over what this one, gone without a
+            word, was paying for.
 
     Attributes:
-        hits: distinct pairs answered from the store.
+        hits: distinct pairs answered from the store, paid for earlier or by somebody else just now.
         misses: distinct pairs sent to the inner judge.
         stored: grades stored for later runs.
         unsaved: grades that came back and could not be stored.
@@ -68,6 +73,7 @@ class CachedJudge:
         *,
         rubric: Rubric | None = None,
         clock: Callable[[], datetime] = _now,
+        claim_s: float = CLAIM_S,
     ) -> None:
         if not inner.version or not inner.fingerprint:
             raise UsageError("a judge without a version and a fingerprint cannot be cached")
@@ -81,6 +87,7 @@ class CachedJudge:
         self._inner = inner
         self._store = store
         self._clock = clock
+        self._claim_s = claim_s
         self._warned: set[str] = set()
         self._counting = threading.Lock()
 
@@ -100,23 +107,56 @@ class CachedJudge:
             for key, candidate in zip(keys, candidates, strict=True)
             if key not in found
         }
-        self._count(hits=len(found), misses=len(missing))
-        # every batch is awaited, also when one raises: the others are being paid for
-        graded = await asyncio.gather(
-            *(
-                self._batch(query, {key: missing[key] for key in batch})
-                for batch in self._batches(missing)
-            ),
-            return_exceptions=True,
-        )
-        for rows in graded:
-            if isinstance(rows, BaseException):
-                raise rows
-            found.update(rows)
+        self._count(hits=len(found))
+        if missing:
+            found |= await self._pay(query, missing)
         return [
             replace(found[key], id=candidate.id)
             for key, candidate in zip(keys, candidates, strict=True)
         ]
+
+    async def _pay(self, query: str, missing: Mapping[str, Candidate]) -> dict[str, JudgedHit]:
+        """The rows of `missing`: graded here, or by another who is at it already."""
+        left, rows = dict(missing), dict[str, JudgedHit]()
+
+        async def look(keys: Iterable[str]) -> None:
+            found = await asyncio.to_thread(self._look_up, [*keys], again=True)
+            self._count(hits=len(found))
+            rows.update(found)
+            for key in found:
+                del left[key]
+
+        async with Holding(self._store, seconds=self._claim_s, tell=self._told) as held:
+            while left:
+                mine = await held.take(left)
+                await look(mine)  # it may have been stored between the look-up and the claim
+                await held.give_back(mine - left.keys())
+                asked = {key: left.pop(key) for key in missing if key in mine and key in left}
+                rows |= await self._ask(query, asked, held)
+                if left and not asked:
+                    await held.wait()
+                await look(left)
+        return rows
+
+    async def _ask(
+        self, query: str, asked: Mapping[str, Candidate], held: Holding
+    ) -> dict[str, JudgedHit]:
+        """Have the inner judge grade `asked`, batch by batch."""
+        self._count(misses=len(asked))
+        # every batch is awaited, also when one raises: the others are being paid for
+        graded = await asyncio.gather(
+            *(
+                self._batch(query, {key: asked[key] for key in batch}, held)
+                for batch in self._batches(asked)
+            ),
+            return_exceptions=True,
+        )
+        rows: dict[str, JudgedHit] = {}
+        for batch in graded:
+            if isinstance(batch, BaseException):
+                raise batch
+            rows.update(batch)
+        return rows
 
     def missing(self, query: str, candidates: Sequence[Candidate]) -> list[list[Candidate]]:
         """What `grade` would send to the inner judge, batch by batch; nothing is sent.
@@ -151,11 +191,11 @@ class CachedJudge:
             text=text,
         )
 
-    def _look_up(self, keys: Sequence[str]) -> dict[str, JudgedHit]:
+    def _look_up(self, keys: Sequence[str], *, again: bool = False) -> dict[str, JudgedHit]:
         texts = self._store.get_many(keys)
         rows = {key: self._valid(decode_row(text, key=key)) for key, text in texts.items()}
         invalid = sum(row is None for row in rows.values())
-        if invalid:
+        if invalid and not again:
             self._count(invalid=invalid)
             self._warn("cached rows that are damaged or do not fit the rubric are graded again")
         return {key: _hit(row) for key, row in rows.items() if row is not None}
@@ -165,7 +205,9 @@ class CachedJudge:
             return row
         return row if fits(grade=row.grade, label=row.esci, rubric=self.rubric) else None
 
-    async def _batch(self, query: str, batch: Mapping[str, Candidate]) -> dict[str, JudgedHit]:
+    async def _batch(
+        self, query: str, batch: Mapping[str, Candidate], held: Holding
+    ) -> dict[str, JudgedHit]:
         candidates = list(batch.values())
         hits = await self._inner.grade(query, candidates)
         if [hit.id for hit in hits] != [candidate.id for candidate in candidates]:
@@ -183,7 +225,8 @@ class CachedJudge:
         by_key = dict(zip(batch, cleaned, strict=True))
         items = self._encode(query, batch, by_key)
         if items:
-            await self._save(items)
+            await held.end(items, self._put, items, held.owner)
+        await held.give_back(batch)
         return by_key
 
     def _encode(
@@ -221,33 +264,33 @@ class CachedJudge:
             return None
         return self._valid(row)
 
-    async def _save(self, items: Mapping[str, str]) -> None:
-        work = asyncio.create_task(asyncio.to_thread(self._put, items))
+    def _put(self, items: Mapping[str, str], owner: str) -> bool:
+        """Store `items`, which ends the owner's claims on them; whether that was done."""
         try:
-            await asyncio.shield(work)
-        except asyncio.CancelledError:
-            # paid for: the write, some milliseconds, is finished before the run ends
-            await asyncio.gather(work, return_exceptions=True)
-            raise
-
-    def _put(self, items: Mapping[str, str]) -> None:
-        try:
-            stored = self._store.put_many(items)
+            stored = self._store.put_many(items, owner=owner)
         except CacheUnavailableError as error:
             if self._store.required:
                 raise
-            stored = 0
-            self._warn(f"{error}: grades are returned, but not stored")
+            self._count(unsaved=len(items))
+            self._warn(f"{error}: grades are returned, but not stored", about="stored")
+            return False
         self._count(stored=stored, unsaved=len(items) - stored)
+        return True
 
     def _count(self, **more: int) -> None:
         with self._counting:  # batches end in threads
             for name, value in more.items():
                 setattr(self, name, getattr(self, name) + value)
 
-    def _warn(self, message: str) -> None:
-        if message not in self._warned:
-            self._warned.add(message)
+    def _told(self, error: CacheUnavailableError) -> None:
+        """Claims cannot be kept: a reason to stop only where the store is required."""
+        if self._store.required:
+            raise error
+        self._warn(f"{error}: another process may pay for the same grades", about="claims")
+
+    def _warn(self, message: str, *, about: str | None = None) -> None:
+        if (about or message) not in self._warned:
+            self._warned.add(about or message)
             _log.warning("%s", message)
 
 

@@ -15,7 +15,10 @@ from typing import Final
 
 from relgate.cache.guard import connect, deadline
 
-__all__ = ["Reader"]
+__all__ = ["CLAIM_PREFIX", "Reader"]
+
+CLAIM_PREFIX: Final = "claim "
+"""Starts the key of a claim: a row apart, no grade."""
 
 _CHUNK: Final = 900  # below 999, SQLite's least bound on variables in a statement
 _READ_S: Final = 60.0
@@ -80,8 +83,34 @@ class Reader:
             self._warned = True
             _log.warning("cache %s: rows cannot be read (%s): taken as misses", self._path, error)
 
+    def claims(self, keys: Iterable[str]) -> dict[str, tuple[str | None, float | None]]:
+        """Who holds those of `keys` that are claimed, and until when, in seconds since the epoch.
+
+        Nothing is known of a claim that cannot be read.
+        """
+        slots = sorted({f"{CLAIM_PREFIX}{key}" for key in keys})
+        found: dict[str, tuple[str | None, float | None]] = {}
+        with self._turn:
+            for start in range(0, len(slots), _CHUNK):
+                for slot, holder, expires in self._claims(slots[start : start + _CHUNK]):
+                    found[slot.removeprefix(CLAIM_PREFIX)] = (
+                        holder,
+                        expires if isinstance(expires, float) else None,
+                    )
+        return found
+
+    def _claims(self, slots: list[str]) -> list[tuple[str, str | None, object]]:
+        marks = ",".join("?" * len(slots))
+        columns = _COLUMNS.replace(" FROM", ", expire_time FROM")
+        try:
+            self._con.set_progress_handler(deadline(_READ_S), _STEPS)
+            return self._con.execute(f"SELECT {columns} WHERE key IN ({marks})", slots).fetchall()
+        except sqlite3.Error as error:
+            self._warn(error)
+            return []
+
     def scan(self) -> Iterator[tuple[str, str] | None]:
-        """Every row in turn: key and text, or None for one that is not handed out.
+        """Every row in turn: key and text, or None for one that is not handed out; no claims.
 
         Memory does not grow with the cache.
 
@@ -94,7 +123,10 @@ class Reader:
                 raise sqlite3.DatabaseError("its rows are out of order")
             last = page[-1][0]
             for _, key, value in page:
-                yield None if value is None else (key, value)
+                if value is None:
+                    yield None
+                elif not key.startswith(CLAIM_PREFIX):
+                    yield key, value
 
     def _page(self, last: int) -> list[tuple[int, str, str | None]]:
         """The rows that follow row `last`, or only one where a value is too large to load."""

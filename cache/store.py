@@ -1,4 +1,4 @@
-"""The way to a store on disk. I/O."""
+"""The way to a store, on disk or on a server. I/O."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Final
 
 from relgate.cache.base import MemoryStore, Store
 from relgate.cache.guard import FILE_NAME
+from relgate.cache.redis_store import RedisStore, redis_url
 from relgate.rubrics.errors import CacheUnavailableError
 
 __all__ = ["DEFAULT_DIRECTORY", "open_store"]
@@ -20,20 +21,25 @@ _log = logging.getLogger(__name__)
 
 
 def open_store(directory: str | Path = DEFAULT_DIRECTORY, *, required: bool = False) -> Store:
-    """The cache in `directory`, made if it is not there (mode 0700).
+    """The cache in `directory`, made if it is not there (mode 0700), or on a Redis server.
 
     A damaged file is renamed to `*.corrupt-<utc time>` and a fresh one started, with one warning.
     A place that cannot be written is read, with one warning, and nothing is kept for later runs.
 
     Args:
-        directory: where the cache is.
+        directory: where the cache is, or `redis://host:port/db`, `rediss://...`,
+            `unix:///path/of/socket`.
         required: raise where grades cannot be stored, instead of warning.
 
     Raises:
         CacheUnavailableError: what is there is not a cache of ours (a directory, FIFO or link in
             the file's place, another program's database, a planted trigger or view, a newer
-            format), or the disk is full; with `required`, also a place that cannot be written.
+            format), the disk is full, or the server cannot be reached; with `required`, also a
+            place that cannot be written.
     """
+    url = redis_url(directory)
+    if url is not None:
+        return RedisStore(url, required=required)
     from relgate.cache.disk import DiskStore  # noqa: PLC0415 - diskcache only where it is used
 
     folder = Path(directory)

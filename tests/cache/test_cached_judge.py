@@ -240,7 +240,7 @@ def test_a_judge_that_mixes_up_its_rows_poisons_nothing(folder, paid, candidates
 class BrokenStore(MemoryStore):
     """A store whose disk is full."""
 
-    def put_many(self, _):
+    def put_many(self, *_, **__):
         raise CacheUnavailableError("cache.db: the disk is full")
 
 
@@ -312,7 +312,7 @@ def test_a_write_under_way_is_finished_when_the_run_is_cancelled(paid):
     started, stored = asyncio.Event(), []
 
     class SlowStore(MemoryStore):
-        def put_many(self, items):
+        def put_many(self, items, **_):
             loop.call_soon_threadsafe(started.set)
             time.sleep(0.1)
             stored.extend(items)

@@ -1,9 +1,10 @@
 """A run in a process of its own: grades QUERIES x 20 pairs, eight queries at once.
 
-    python worker.py CACHE REQUESTS FIRST LAST
+    python worker.py CACHE REQUESTS FIRST LAST [BATCH]
 
-Appends one line a request to the file REQUESTS before it answers, as a paid server would, and
-prints the number of each query when its grades are in hand: acknowledged.
+REQUESTS is the port of a server that counts, or a file that gets one line a request before the
+answer, as a paid server would. Prints the number of each query when its grades are in hand:
+acknowledged.
 """
 
 from __future__ import annotations
@@ -24,14 +25,24 @@ class PaidServer:
     fingerprint = "f0"
     model = "paid-1"
     family = "none"
-    batch_size = 10
 
-    def __init__(self, requests: str) -> None:
-        self._log = os.open(requests, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    def __init__(self, requests: str, batch_size: int) -> None:
+        self.batch_size = batch_size
+        self._port = int(requests) if requests.isdecimal() else None
+        if self._port is None:
+            self._log = os.open(requests, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     async def grade(self, query, candidates):
-        os.write(self._log, f"{query} {len(candidates)}\n".encode())
-        await asyncio.sleep(0.01)
+        said = f"{query} {','.join(str(len(c.text)) for c in candidates)}\n".encode()
+        if self._port is None:
+            os.write(self._log, said)
+            await asyncio.sleep(0.01)
+        else:
+            reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
+            writer.write(said)
+            assert await reader.readline() == b"graded\n"
+            writer.close()
+            await writer.wait_closed()
         return [
             JudgedHit(c.id, len(c.text) % 4, "ICSE"[len(c.text) % 4], c.text) for c in candidates
         ]
@@ -40,9 +51,9 @@ class PaidServer:
         raise NotImplementedError
 
 
-async def main(folder: str, requests: str, first: int, last: int) -> None:
-    store = open_store(folder, required=True)
-    judge = CachedJudge(PaidServer(requests), store)
+async def main(place: str, requests: str, first: int, last: int, batch_size: int = 10) -> None:
+    store = open_store(place, required=True)
+    judge = CachedJudge(PaidServer(requests, batch_size), store)
     slot = asyncio.Semaphore(AT_ONCE)
     print("started", flush=True)  # noqa: T201 - read by the test
 
@@ -58,4 +69,4 @@ async def main(folder: str, requests: str, first: int, last: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])))
+    asyncio.run(main(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:])))
