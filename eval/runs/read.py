@@ -41,9 +41,9 @@ def _csv(content: Content, asked: _Asked) -> Run:
 
 _READERS: Mapping[str, Callable[[Content, _Asked], Run]] = MappingProxyType(
     {
-        "csv": _csv,
         "json": lambda content, asked: read_plain_run(content.value, content.path, asked.name),
         "jsonl": lambda content, asked: read_jsonl_run(content, asked.name),
+        "csv": _csv,
         "quepid-snapshot": lambda content, asked: read_quepid_snapshot(
             content.value, content.path, asked.name
         ),
@@ -56,7 +56,7 @@ _READERS: Mapping[str, Callable[[Content, _Asked], Run]] = MappingProxyType(
 
 _TEXT = frozenset({"csv", "jsonl", "trec"})
 
-RUN_FORMATS: tuple[str, ...] = tuple(sorted((*_READERS, "parquet")))
+RUN_FORMATS: tuple[str, ...] = (*_READERS, "parquet")
 """The formats that `read_run` knows by name; a recall@k report is a `rank-eval-response`."""
 
 
