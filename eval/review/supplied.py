@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import nan
 from types import MappingProxyType
 from typing import Literal
 
@@ -55,14 +56,18 @@ def percentiles_of(samples_ms: Sequence[float]) -> Percentiles:
     """Percentiles of raw samples, interpolated linearly between ranks (Hyndman & Fan's type 7).
 
     Args:
-        samples_ms: one number a request, in milliseconds. One NaN among them makes all three NaN.
+        samples_ms: one number a request, in milliseconds. One that is not finite makes all
+            three NaN.
 
     Raises:
         UsageError: no sample.
     """
     if not len(samples_ms):
         raise UsageError("no latency sample")
-    p50, p95, p99 = np.quantile(np.array(samples_ms, np.float64), [0.50, 0.95, 0.99]).tolist()
+    samples = np.array(samples_ms, np.float64)
+    if not np.isfinite(samples).all():
+        return Percentiles(nan, nan, nan, len(samples_ms))
+    p50, p95, p99 = np.quantile(samples, [0.50, 0.95, 0.99]).tolist()
     return Percentiles(p50, p95, p99, len(samples_ms))
 
 

@@ -2,46 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from relgate.eval.lists.types import Source
-from relgate.eval.review.rules.base import Rule, failed, passed
+from relgate.eval.review.rules.base import Rule, counted, failed, passed
 from relgate.eval.review.settings import ReviewSettings
-from relgate.eval.review.types import Evidence, Finding, RuleOutcome, Verdict
+from relgate.eval.review.types import Evidence, Finding, JudgeUse, RuleOutcome, Verdict
 
 __all__ = ["RULE"]
 
 
 def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
     """An uncalibrated judge cannot turn a gate green: it caps the verdict."""
-    if not evidence.judges:
-        return _undeclared(evidence.coverage.by_source.get(Source.JUDGE, 0))
-    rows = sum(j.rows for j in evidence.judges)
+    named = sum(j.rows for j in evidence.judges)
+    unnamed = max(0, evidence.coverage.by_source.get(Source.JUDGE, 0) - named)
+    if not named + unnamed:
+        return passed("R15", "no judge-made grades in the scores")
+    made = counted(named + unnamed, "judge-made grade")
     faulty = [j for j in evidence.judges if j.problem is not None]
-    if not faulty:
-        return passed("R15", f"{rows} judge-made grades rest on a valid, trusted certificate")
+    bare = sum(j.rows for j in faulty) + unnamed
+    if not bare:
+        rest = "rests" if named == 1 else "rest"
+        return passed("R15", f"{made} {rest} on a valid, trusted certificate")
     return failed(
         "R15",
-        f"{rows} judge-made grades, {sum(j.rows for j in faulty)} of them without a trusted "
-        "certificate",
-        *(
-            Finding(
-                "R15",
-                Verdict.NEEDS_WORK,
-                f"{j.rows} grades by judge {j.version or 'of unknown version'}: {j.problem}",
-                {"rows": j.rows, "version": j.version, "fingerprint": j.fingerprint},
-                advice="calibrate this judge on people's labels (relgate calibrate --human ...)",
-            )
-            for j in faulty
-        ),
+        f"{made}, {bare} of them without a trusted certificate",
+        *map(_uncertified, faulty),
+        *_undeclared(unnamed),
     )
 
 
-def _undeclared(rows: int) -> RuleOutcome:
-    """Nobody named a judge: then the list must hold no grade of one."""
-    if not rows:
-        return passed("R15", "no judge-made grades in the scores")
-    line = f"{rows} judge-made grades, and nothing says by which judge"
-    advice = "calibrate the judge on people's labels (relgate calibrate --human ...)"
-    return failed("R15", line, Finding("R15", Verdict.NEEDS_WORK, line, {"rows": rows}, advice))
+def _uncertified(judge: JudgeUse) -> Finding:
+    return Finding(
+        "R15",
+        Verdict.NEEDS_WORK,
+        f"{counted(judge.rows, 'grade')} by judge {judge.version or 'of unknown version'}: "
+        f"{judge.problem}",
+        {"rows": judge.rows, "version": judge.version, "fingerprint": judge.fingerprint},
+        advice="calibrate this judge on people's labels (relgate calibrate --human ...)",
+    )
+
+
+def _undeclared(rows: int) -> Iterator[Finding]:
+    """Grades of judges that nobody named."""
+    if rows:
+        yield Finding(
+            "R15",
+            Verdict.NEEDS_WORK,
+            f"{counted(rows, 'judge-made grade')}, and nothing says by which judge",
+            {"rows": rows},
+            advice="calibrate the judge on people's labels (relgate calibrate --human ...)",
+        )
 
 
 RULE = Rule(
