@@ -18,7 +18,7 @@ from relgate.eval.bounds.query import (
 from relgate.eval.bounds.ratio import Interval
 from relgate.eval.metrics.conventions import Conventions
 
-__all__ = ["BoundsTable", "bound_queries"]
+__all__ = ["BoundsTable", "QueryBounds", "bound_query", "tabulate"]
 
 _ROUNDING = 1e-12  # sums in another order may round apart; bounds must hold all the same
 
@@ -70,27 +70,49 @@ class BoundsTable:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class QueryBounds:
+    """One query's bounds, as in `BoundsTable`."""
+
     ndcg: Interval
     mrr: Interval
     precision: Interval
     falls: tuple[bool, bool]
 
 
-def bound_queries(pools: Sequence[Pool], conventions: Conventions, *, top_rank: int) -> BoundsTable:
-    """Bounds every query.
+def bound_query(pool: Pool, conventions: Conventions, *, top_rank: int) -> QueryBounds:
+    """Bounds one query.
 
     Args:
-        pools: one a query.
+        pool: the query.
         conventions: depth, floor, gain, what becomes of queries without an ideal.
         top_rank: R6's, the ranks that a best document must stay within.
     """
-    rows = [_row(pool, conventions, top_rank) for pool in pools]
+    ndcg = delta_bounds(pool, conventions)
+    if conventions.no_ideal == "zero" and not pool.has_ideal:  # where all are 0, so is NDCG
+        low, high = (0.0, 0.0) if np.isnan(ndcg.low) else (ndcg.low, ndcg.high)
+        ndcg = Interval(min(low, 0.0), max(high, 0.0), ndcg.exact)
+    return QueryBounds(
+        ndcg=ndcg,
+        mrr=mrr_delta_bounds(pool),
+        precision=precision_delta_bounds(pool, conventions.k),
+        falls=falls(pool, conventions.floor, top_rank),
+    )
+
+
+def tabulate(
+    pools: Sequence[Pool], rows: Sequence[QueryBounds], conventions: Conventions
+) -> BoundsTable:
+    """Sets the bounds of all queries side by side.
+
+    Args:
+        pools: one a query.
+        rows: from `bound_query`, in the same order.
+        conventions: what becomes of queries without an ideal.
+    """
     ideal = np.array([pool.has_ideal for pool in pools], np.bool_)
     held = np.array([len(pool.docs) for pool in pools], np.int64)
     zero = conventions.no_ideal == "zero"
     sure = np.array([pool.rated for pool in pools], np.bool_) if zero else ideal
-    maybe_ideal = ~ideal & (held > 0)
     return BoundsTable(
         ndcg=_stack([row.ndcg for row in rows]),
         mrr=_stack([row.mrr for row in rows]),
@@ -98,28 +120,11 @@ def bound_queries(pools: Sequence[Pool], conventions: Conventions, *, top_rank: 
         sure=sure,
         maybe=~sure & (held > 0),
         ideal=ideal,
-        maybe_ideal=maybe_ideal,
+        maybe_ideal=~ideal & (held > 0),
         falls=np.array([row.falls for row in rows], np.bool_).reshape(len(rows), 2),
         open=held,
         exact=all(row.ndcg.exact for row in rows),
         binary=bool(pools) and len(pools[0].hist) == 2,  # noqa: PLR2004 - grades 0 and 1
-    )
-
-
-def _row(pool: Pool, conventions: Conventions, top_rank: int) -> _Row:
-    ndcg = delta_bounds(pool, conventions)
-    if conventions.no_ideal == "zero" and not pool.has_ideal:  # where all are 0, so is NDCG
-        nothing = np.isnan(ndcg.low)
-        ndcg = (
-            Interval(0.0, 0.0)
-            if nothing
-            else Interval(min(ndcg.low, 0.0), max(ndcg.high, 0.0), ndcg.exact)
-        )
-    return _Row(
-        ndcg=ndcg,
-        mrr=mrr_delta_bounds(pool),
-        precision=precision_delta_bounds(pool, conventions.k),
-        falls=falls(pool, conventions.floor, top_rank),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from relgate.eval.bounds.order import next_documents, open_rules, stakes
 from relgate.eval.bounds.pool import Pool, make_pool
 from relgate.eval.bounds.rules import Standing, marks_of, standings
-from relgate.eval.bounds.table import BoundsTable, bound_queries
+from relgate.eval.bounds.table import BoundsTable, QueryBounds, bound_query, tabulate
 from relgate.eval.gaps.find import QueryGaps
 from relgate.eval.lists.types import Judgment, JudgmentList, match_key
 from relgate.eval.metrics.align import Axis
@@ -63,6 +63,7 @@ class OpenGaps:
         self._rows = _rows(judgments, runs, axis, gaps, has_text)
         self._at = {row.gap.query.id: at for at, row in enumerate(self._rows) if row.gap}
         self._pools = [self._pool(row) for row in self._rows]
+        self._bounds = [self._bound(pool) for pool in self._pools]
         self._table: BoundsTable | None = None
         self.pairs = self.left
         self.no_text = sum(len(row.gap.doc_ids) for row in self._rows if row.gap) - self.pairs
@@ -76,8 +77,7 @@ class OpenGaps:
     def table(self) -> BoundsTable:
         """The queries' bounds."""
         if self._table is None:
-            top = self._settings.top_rank
-            self._table = bound_queries(self._pools, self._conventions, top_rank=top)
+            self._table = tabulate(self._pools, self._bounds, self._conventions)
         return self._table
 
     def standings(self, evidence: Evidence) -> tuple[Standing, ...]:
@@ -148,7 +148,11 @@ class OpenGaps:
     def _refresh(self, changed: Iterable[int]) -> None:
         for at in changed:
             self._pools[at] = self._pool(self._rows[at])
+            self._bounds[at] = self._bound(self._pools[at])
         self._table = None
+
+    def _bound(self, pool: Pool) -> QueryBounds:
+        return bound_query(pool, self._conventions, top_rank=self._settings.top_rank)
 
     def _pool(self, row: _Row) -> Pool:
         return make_pool(
