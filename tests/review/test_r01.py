@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from relgate.eval.review.change import ChangeDescription, ChangeType
+from relgate.eval.review.filters import CheckedCase
+from relgate.eval.review.supplied import FilterCase, GroundTruth, Latency, Percentiles
 from relgate.eval.review.types import Basis, RuleState, Verdict
 
 RANKING = [
@@ -80,3 +82,74 @@ def test_synonyms_take_any_metric_but_need_queries_scored_on_both_sides(check, e
     )
     alone = check("R1", evidence(query("a"), change=described, **given))
     assert alone.findings[0].severity is Verdict.REFUSE
+
+
+# --- types that are judged on more than a ranking metric ---
+
+RECALL = {
+    "basis": Basis.GIVEN,
+    "settings_before": {"metric": "recall", "k": 10},
+    "settings_after": {"metric": "recall", "k": 10},
+}
+TIMED = Latency(Percentiles(p95_ms=20.0), Percentiles(p95_ms=21.0))
+CASE = CheckedCase(
+    FilterCase("red shoe", "brand=acme", "non-empty"), held_before=True, held_after=True
+)
+
+
+@pytest.mark.parametrize(
+    ("latency", "given", "state"),
+    [
+        (TIMED, RECALL, RuleState.PASSED),
+        (TIMED, {}, RuleState.FAILED),  # NDCG is no recall
+        (None, RECALL, RuleState.FAILED),
+        (Latency(TIMED.before, None), RECALL, RuleState.FAILED),
+        (Latency(TIMED.before, Percentiles(p99_ms=9.0)), RECALL, RuleState.FAILED),
+        (TIMED, {**RECALL, "settings_before": {"metric": "dcg"}}, RuleState.FAILED),
+        (TIMED, {**RECALL, "settings_before": {}}, RuleState.FAILED),
+    ],
+)
+def test_hnsw_params_need_recall_reports_and_p95_of_both_sides(
+    check, evidence, many, *, latency, given, state
+):
+    described = ChangeDescription(types=(ChangeType.HNSW_PARAMS,), latency=latency)
+    assert check("R1", evidence(*many(3), change=described, **given)).state is state
+
+
+@pytest.mark.parametrize(
+    ("truth", "given", "state"),
+    [
+        (None, RECALL, RuleState.PASSED),  # what is not said of the ground truth is R10's
+        (GroundTruth(recall_before=0.9, recall_after=0.9), {}, RuleState.PASSED),
+        (GroundTruth(recall_before=0.9), {}, RuleState.FAILED),
+        (GroundTruth(recomputed=True, source="production"), {}, RuleState.FAILED),
+    ],
+)
+def test_an_embedding_model_needs_recall_of_both_sides(
+    check, evidence, many, *, truth, given, state
+):
+    described = ChangeDescription(types=(ChangeType.EMBEDDING_MODEL,), ground_truth=truth)
+    assert check("R1", evidence(*many(3), change=described, **given)).state is state
+
+
+@pytest.mark.parametrize(
+    ("cases", "given", "state"),
+    [
+        ((CASE,), {}, RuleState.PASSED),
+        ((), {}, RuleState.FAILED),
+        ((CASE,), RECALL, RuleState.FAILED),  # filtered relevance is NDCG or MRR
+    ],
+)
+def test_filter_logic_needs_relevance_and_cases(check, evidence, many, *, cases, given, state):
+    found = evidence(*many(3), change=change(ChangeType.FILTER_LOGIC), filter_cases=cases, **given)
+    assert check("R1", found).state is state
+
+
+@pytest.mark.parametrize(
+    "kind", [ChangeType.HYBRID_WEIGHTS, ChangeType.REWRITER, ChangeType.RERANKER]
+)
+def test_what_needs_several_runs_is_refused_whatever_is_supplied(check, evidence, many, kind):
+    described = ChangeDescription(types=(kind,), latency=TIMED)
+    outcome = check("R1", evidence(*many(3), change=described, filter_cases=(CASE,)))
+    assert outcome.findings[0].severity is Verdict.REFUSE
+    assert "nDCG@10 and p95 latency and filter cases" in outcome.findings[0].message

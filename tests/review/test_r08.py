@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relgate.eval.review.types import RuleState, Verdict
+from relgate.eval.review.types import Basis, RuleState, Verdict
 
 
 @pytest.fixture
@@ -96,3 +96,13 @@ def test_settings_override_the_defaults(check, evidence, stale):
     assert strict.state is RuleState.FAILED
     assert "10 of 10 queries" in strict.summary
     assert "more than 40.0 %" in strict.summary
+
+
+def test_a_recall_report_has_no_unrated_documents(check, evidence, query):
+    bare = {"unrated_known": False}
+    queries = [query(name, 0.9, 0.9, was=bare, now=bare) for name in "abc"]
+    recall = {"settings_before": {"metric": "recall"}, "settings_after": {"metric": "recall"}}
+    report = check("R8", evidence(*queries, basis=Basis.GIVEN, **recall))
+    assert (report.state, report.cap) == (RuleState.NOT_CHECKED, None)
+    other = check("R8", evidence(*queries, basis=Basis.GIVEN))
+    assert (other.state, other.cap) == (RuleState.NOT_CHECKED, Verdict.NEEDS_WORK)
