@@ -18,7 +18,7 @@ from relgate.eval.project import Project
 from relgate.judge.baseline import BaselineJudge, LabelledPair
 from relgate.judge.decisions import make_decision_judge
 from relgate.judge.engine import CallPolicy
-from relgate.judge.families import check_circularity, check_family_separation, family_of
+from relgate.judge.families import check_circularity, check_family_separation, judge_family
 from relgate.judge.llm import LlmJudge, make_llm_judge
 from relgate.judge.panel import PanelJudge, members_of, panel_of_shuffles
 from relgate.judge.providers.select import (
@@ -182,10 +182,13 @@ def check_named_family(
         UsageError: no such judge.
     """
     spec = parse_judge_spec(name)
-    if spec.kind != "baseline" and models is not None:
+    if spec.kind == "baseline":
+        return
+    family = judge_family(spec.model, project.judge_family)
+    if models is not None:
         check_family_separation(
             judge_model=spec.model or name,
-            judge_family=project.judge_family or family_of(spec.model),
+            family=family,
             system_models=models,
             override="family" in set(overrides),
         )
@@ -337,6 +340,7 @@ def check_opened(
         for member in members
         for sentence in check_honesty(
             version=member.version,
+            fingerprint=member.fingerprint,
             model=member.model,
             family=member.family,
             system_models=models,
@@ -349,6 +353,7 @@ def check_opened(
 def check_honesty(
     *,
     version: str | None,
+    fingerprint: str | None,
     model: str | None,
     family: str | None,
     system_models: Iterable[str] | None,
@@ -359,10 +364,11 @@ def check_honesty(
 
     Args:
         version: the judge's version.
+        fingerprint: its fingerprint.
         model: its model.
         family: its family; None when unknown.
         system_models: the pipeline's models; None when undeclared, which is checked by R16.
-        ranker_judges: versions of judges inside the pipeline.
+        ranker_judges: versions or fingerprints of judges inside the pipeline.
         overrides: rules overridden by name: `family`, `circular`.
 
     Returns:
@@ -377,7 +383,7 @@ def check_honesty(
         said.append(
             check_family_separation(
                 judge_model=model or version,
-                judge_family=family,
+                family=family,
                 system_models=system_models,
                 override="family" in named,
             )
@@ -385,8 +391,9 @@ def check_honesty(
     if version is not None:
         said.append(
             check_circularity(
-                judge_version=version,
-                ranker_versions=ranker_judges,
+                version=version,
+                fingerprint=fingerprint,
+                ranker_judges=ranker_judges,
                 override="circular" in named,
             )
         )

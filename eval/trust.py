@@ -9,7 +9,7 @@ from relgate.eval.agreement.certificate import Certificate, certificate_problem,
 from relgate.eval.lists.types import JudgmentList, Source
 from relgate.eval.project import Project
 from relgate.eval.review.types import JudgeUse
-from relgate.judge.families import NO_FAMILY, family_of
+from relgate.judge.families import NO_FAMILY, family_of, judge_family
 from relgate.judge.types import Judge
 
 __all__ = ["certificate_for", "judges_in_use"]
@@ -85,4 +85,4 @@ def _family(
         return filled_by.family
     if version is not None and version.startswith("baseline-"):
         return NO_FAMILY
-    return family_of(model) or project.judge_family
+    return judge_family(model, project.judge_family if family_of(model) is None else None)

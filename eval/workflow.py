@@ -21,7 +21,7 @@ from relgate.eval.filling import (
 from relgate.eval.gaps.fill import Progress
 from relgate.eval.gaps.fill_open import OpenFacts
 from relgate.eval.gaps.told import open_fill_lines, with_open_facts
-from relgate.eval.judges import OpenedJudge, check_honesty
+from relgate.eval.judges import OpenedJudge, check_honesty, check_opened
 from relgate.eval.lists.types import JudgmentList
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryRow, QueryTable
@@ -210,36 +210,37 @@ def _review_open(
 def _with_models(request: ReviewRequest) -> ChangeDescription | None:
     """The change with the project's models in it, so that the rules see one declaration."""
     models = system_models(request.project, request.change)
-    if request.change is None:
-        return None if models is None else ChangeDescription(system_models=models)
-    return replace(request.change, system_models=models)
+    rankers = ranker_judges(request.project, request.change)
+    if request.change is None and models is None and not rankers:
+        return None
+    base = request.change or ChangeDescription()
+    return replace(base, system_models=models, ranker_judges=rankers)
 
 
 def _honest(
     judgments: JudgmentList, request: ReviewRequest, change: ChangeDescription | None
 ) -> tuple[str, ...]:
     """Holds every judge, the filling one and those already in the list, to the honesty rules."""
-    models = system_models(request.project, change)
-    rankers = ranker_judges(request.project, request.change)
-    judges = [
-        (use.version, use.model, use.family)
-        for use in judges_in_use(judgments, request.project, now=request.moment)
-    ]
+    models = None if change is None else change.system_models
+    rankers = () if change is None else change.ranker_judges
+    said: list[str] = []
     if request.opened is not None:
-        own = request.opened.judge
-        judges.insert(0, (own.version, own.model, own.family))
-    said = [
-        sentence
-        for version, model, family in judges
-        for sentence in check_honesty(
-            version=version,
-            model=model,
-            family=family,
+        said += check_opened(
+            request.opened,
             system_models=models,
             ranker_judges=rankers,
             overrides=request.overrides,
         )
-    ]
+    for use in judges_in_use(judgments, request.project, now=request.moment):
+        said += check_honesty(
+            version=use.version,
+            fingerprint=use.fingerprint,
+            model=use.model,
+            family=use.family,
+            system_models=models,
+            ranker_judges=rankers,
+            overrides=request.overrides,
+        )
     return tuple(dict.fromkeys(said))
 
 

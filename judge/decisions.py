@@ -20,7 +20,7 @@ from relgate.judge.decide import (
     DecideRequest,
     checked_probabilities,
 )
-from relgate.judge.families import family_of
+from relgate.judge.families import judge_family
 from relgate.judge.llm import LlmJudge
 from relgate.judge.prompt import MAX_QUERY_CHARS, MAX_TEXT_CHARS, one_line, references
 from relgate.judge.suspicion import SUSPICION_VERSION
@@ -73,7 +73,7 @@ def make_decision_judge(
         decide,
         rubric=rubric if rubric is not None else load_rubric(),
         model=model,
-        family=family if family is not None else family_of(model),
+        family=judge_family(model, family),
         batch_size=batch_size,
         endpoint=endpoint,
         on_error=on_error,

@@ -229,8 +229,9 @@ class CallEngine:
             except CallError:
                 self.stats.failed_calls += 1
                 raise
-            except Exception as error:
-                # The user's own generate may raise anything, and grading never raises.
+            except (Exception, SystemExit) as error:
+                # The user's own generate may raise anything, and grading never raises; one that
+                # exits must not end the run with an exit code that means a verdict.
                 self.stats.failed_calls += 1
                 raise _call_error(error) from error
         finally:
@@ -314,7 +315,7 @@ def _expected(request: GenerateRequest, rows: int) -> TokenRange:
     return _prompt_tokens(request) + reply_tokens(rows)
 
 
-def _call_error(error: Exception) -> CallError:
+def _call_error(error: Exception | SystemExit) -> CallError:
     """A failure of the user's own `generate`; trouble of the network or time may pass."""
     said = f"{type(error).__name__}: {error}"
     if isinstance(error, TimeoutError):

@@ -12,9 +12,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from relgate.rubrics.errors import CircularityError, FamilySeparationError
+from relgate.rubrics.errors import CircularityError, FamilySeparationError, UsageError
 
-__all__ = ["NO_FAMILY", "check_circularity", "check_family_separation", "family_of"]
+__all__ = [
+    "NO_FAMILY",
+    "check_circularity",
+    "check_family_separation",
+    "family_of",
+    "judge_family",
+]
 
 NO_FAMILY = "none"
 """The family of a judge that rests on no language model; never the same as another."""
@@ -50,6 +56,7 @@ _TEACHERS: tuple[tuple[str, str], ...] = (("deepseek-r1-distill", "deepseek"),)
 # Names that stand for a deployment, not for a model.
 _OPAQUE = re.compile(r"^(azure|azure_ai|python)[/:]")
 _DRESS = re.compile(r"^(us|eu|apac|jp|au|ca|global|us-gov)\.")
+_JUDGE_ID = re.compile(r"[^@\s]+@[0-9a-f]{8}|[0-9a-f]{16,64}")
 _VENDOR = re.compile(r"^[a-z0-9-]+\.(?=[a-z])")
 
 
@@ -99,10 +106,36 @@ def _begins(name: str, stem: str) -> bool:
     return not rest or stem.endswith("-") or not rest[0].isalpha()
 
 
+def judge_family(model: str | None, declared: str | None) -> str | None:
+    """The judge's family: by its model's name, else as declared, else None.
+
+    Args:
+        model: the judge's model name.
+        declared: what the user says, in any case; `none` is for judges without a language model
+            that relgate itself makes, and cannot be declared.
+
+    Raises:
+        FamilySeparationError: the declaration contradicts the name, or is `none`.
+    """
+    told = family_of(model)
+    said = None if declared is None else declared.strip().casefold() or None
+    if said == NO_FAMILY:
+        raise FamilySeparationError(
+            "family 'none' cannot be declared; for a judge without a language model give a name of "
+            "your own, for example 'our-rules'"
+        )
+    if told is not None and said is not None and (family_of(said) or said) != told:
+        raise FamilySeparationError(
+            f"judge {model!r} is of family {told!r} by its name, and {declared!r} is declared; "
+            "leave the declaration out"
+        )
+    return told or (None if said is None else family_of(said) or said)
+
+
 def check_family_separation(
     *,
     judge_model: str | None,
-    judge_family: str | None,
+    family: str | None,
     system_models: Iterable[str],
     override: bool = False,
 ) -> str | None:
@@ -110,7 +143,7 @@ def check_family_separation(
 
     Args:
         judge_model: the judge's model name, for the message.
-        judge_family: the judge's family, declared or from `family_of`; `none` for no model.
+        family: the judge's, from `judge_family`; `none` for no model, None when unknown.
         system_models: every model that writes, rewrites or reranks what is judged.
         override: let it pass, and return the sentence that every report must then show.
 
@@ -120,7 +153,7 @@ def check_family_separation(
     Raises:
         FamilySeparationError: same family, or a family on either side that nobody can tell.
     """
-    problem = _family_problem(judge_model, judge_family, list(system_models))
+    problem = _family_problem(judge_model, family, list(system_models))
     if problem is None:
         return None
     if override:
@@ -129,11 +162,11 @@ def check_family_separation(
 
 
 def _family_problem(
-    judge_model: str | None, judge_family: str | None, system_models: list[str]
+    judge_model: str | None, judges: str | None, system_models: list[str]
 ) -> str | None:
-    if not system_models or judge_family == NO_FAMILY:
+    if not system_models or judges == NO_FAMILY:
         return None
-    if judge_family is None:
+    if judges is None:
         return (
             f"the family of judge {judge_model!r} cannot be told from its name; "
             "declare it with --judge-family"
@@ -145,7 +178,7 @@ def _family_problem(
                 f"the family of system model {model!r} cannot be told from its name; declare the "
                 "family itself in system_models, for example 'google'"
             )
-        if family == judge_family:
+        if family == judges:
             return (
                 f"judge {judge_model!r} and system model {model!r} are both of family {family!r}: "
                 "it would judge its own kind; take a judge of another family"
@@ -154,27 +187,37 @@ def _family_problem(
 
 
 def check_circularity(
-    *, judge_version: str, ranker_versions: Iterable[str], override: bool = False
+    *, version: str, fingerprint: str | None, ranker_judges: Iterable[str], override: bool = False
 ) -> str | None:
     """Refuses a judge that also made the ranking it would evaluate.
 
     Args:
-        judge_version: `<tag>@<hash>` of the evaluating judge.
-        ranker_versions: versions of the judges that rerank inside the pipeline.
+        version: `<tag>@<hash>` of the evaluating judge. It pins the rubric, so that two models
+            under one rubric share it; a fingerprint tells them apart.
+        fingerprint: of the evaluating judge, None when a list does not tell.
+        ranker_judges: versions or fingerprints of the judges that rerank inside the pipeline.
         override: let it pass, and return the sentence that every report must then show.
 
     Returns:
-        None when the versions differ; with `override`, the sentence to print.
+        None when the judges differ; with `override`, the sentence to print.
 
     Raises:
-        CircularityError: the same version on both sides.
+        CircularityError: the same judge on both sides, as far as its names tell.
+        UsageError: an entry that is neither a version nor a fingerprint.
     """
-    if judge_version not in set(ranker_versions):
-        return None
-    problem = (
-        f"judge {judge_version} also reranks the results it would evaluate; "
-        "evaluate with another judge"
-    )
-    if override:
-        return f"circularity overridden by name: {problem}"
-    raise CircularityError(problem)
+    for entry in ranker_judges:
+        if not _JUDGE_ID.fullmatch(entry):
+            raise UsageError(
+                f"ranker judge {entry!r} is neither a version (esci-v1@068b13cf) nor a "
+                "fingerprint; `relgate rerank` prints both"
+            )
+        if entry not in {version, fingerprint}:
+            continue
+        problem = (
+            f"judge {entry} also reranks the results it would evaluate; evaluate with another "
+            "judge, or name the ranker by its fingerprint if it is another model"
+        )
+        if override:
+            return f"circularity overridden by name: {problem}"
+        raise CircularityError(problem)
+    return None

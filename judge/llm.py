@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from relgate.judge.families import family_of
+from relgate.judge.families import judge_family
 from relgate.judge.parse import parse_reply
 from relgate.judge.prompt import judge_schema, references, render_prompt
 from relgate.judge.suspicion import SUSPICION_VERSION, suspicion
@@ -104,7 +104,7 @@ def make_llm_judge(
         generate,
         rubric=rubric if version is None else replace(rubric, tag=version),
         model=model,
-        family=family if family is not None else family_of(model),
+        family=judge_family(model, family),
         batch_size=batch_size,
         temperature=temperature,
         max_output_tokens=max_output_tokens,

@@ -110,7 +110,7 @@ def _looked(output: Output, project: Any, runs: tuple[Path, ...], flags: dict[st
         opened = load.load_judge(
             project, output, labels=listed, catalogue=catalogue, overrides=flags["overrides"]
         )
-        _honest(output, project, opened, flags["overrides"])
+        load.hold_honest(opened, project, output, flags["overrides"])
     looked = look(
         listed,
         catalogue,
@@ -120,21 +120,6 @@ def _looked(output: Output, project: Any, runs: tuple[Path, ...], flags: dict[st
         texts=query_texts(table),
     )
     return catalogue, looked, aligned
-
-
-def _honest(output: Output, project: Any, opened: Any, overrides: tuple[str, ...]) -> None:  # noqa: ANN401 - lazily imported
-    from relgate.eval.judges import check_honesty  # noqa: PLC0415
-
-    said = check_honesty(
-        version=opened.judge.version,
-        model=opened.judge.model,
-        family=opened.judge.family,
-        system_models=project.system_models,
-        ranker_judges=project.ranker_judges,
-        overrides=overrides,
-    )
-    for line in said:
-        output.remark(line)
 
 
 def _show_look(output: Output, looked: Any) -> None:  # noqa: ANN401 - Look, lazily imported
@@ -192,11 +177,8 @@ def _write(output: Output, project: Any, parts: Any, to: Any) -> int:  # noqa: A
     from relgate.eval.lists.write import write_list  # noqa: PLC0415
     from relgate.eval.refresh.apply import retired_rows  # noqa: PLC0415
     from relgate.eval.refresh.files import people_rows  # noqa: PLC0415
-    from relgate.eval.refresh.report import (  # noqa: PLC0415
-        Report,
-        refresh_document,
-        refresh_markdown,
-    )
+    from relgate.eval.refresh.markdown import refresh_markdown  # noqa: PLC0415
+    from relgate.eval.refresh.report import Report, refresh_document  # noqa: PLC0415
     from relgate.eval.refresh.shift import run_shifts  # noqa: PLC0415
     from relgate.eval.sampling.write import write_sheet  # noqa: PLC0415
 

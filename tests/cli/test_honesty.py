@@ -74,7 +74,9 @@ def test_the_exit_code_is_5_as_a_process_too(process, shop, server):
         (GOOGLE, "none", False),
         ((), "gemini-2.5-flash", True),  # a python: judge says nothing of its family
         (GOOGLE, "azure/our-deployment", True),  # nor does a deployment
-        (("--judge-family", "none"), "gemini-2.5-flash", False),
+        (("--judge-family", "none"), "gemini-2.5-flash", True),  # nobody may say: no model at all
+        (("--judge-family", "our-rules"), "gemini-2.5-flash", False),
+        (("--judge-family", " GOOGLE "), "gemini-2.5-flash", True),
     ],
 )
 def test_a_family_that_is_the_same_or_unknown_is_refused(

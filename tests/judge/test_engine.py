@@ -352,6 +352,20 @@ def test_under_pressure_fewer_calls_are_under_way() -> None:
     assert most_late < 32
 
 
+@pytest.mark.parametrize("wait", [True, False])
+def test_a_judge_that_exits_is_a_failed_call_and_ends_nothing(wait: bool) -> None:  # noqa: FBT001
+    async def awaited(_: GenerateRequest) -> str:
+        raise SystemExit(0)
+
+    def plain(_: GenerateRequest) -> str:
+        raise SystemExit(0)
+
+    judge = make_llm_judge(awaited if wait else plain)
+    (hit,) = judge.grade_sync("q", [Candidate("a", "a")])
+    assert hit.error is GradeError.PROVIDER
+    assert "SystemExit" in (hit.detail or "")
+
+
 def test_a_hung_server_leaves_no_thread_and_no_task() -> None:
     async def hangs(_: GenerateRequest) -> str:
         await asyncio.sleep(3600)

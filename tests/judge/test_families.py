@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from relgate.judge import check_circularity, check_family_separation, family_of
-from relgate.rubrics.errors import CircularityError, FamilySeparationError
+from relgate.judge.families import judge_family
+from relgate.rubrics.errors import CircularityError, FamilySeparationError, UsageError
 
 
 @pytest.mark.parametrize(
@@ -49,12 +50,12 @@ def test_the_published_pairs_are_separated(shared: Path) -> None:
         if refused:
             with pytest.raises(FamilySeparationError):
                 check_family_separation(
-                    judge_model=judge, judge_family=family_of(judge), system_models=[system]
+                    judge_model=judge, family=family_of(judge), system_models=[system]
                 )
         else:
             assert (
                 check_family_separation(
-                    judge_model=judge, judge_family=family_of(judge), system_models=[system]
+                    judge_model=judge, family=family_of(judge), system_models=[system]
                 )
                 is None
             )
@@ -63,13 +64,13 @@ def test_the_published_pairs_are_separated(shared: Path) -> None:
 def test_an_unknown_system_model_is_refused_and_says_how_to_declare_it() -> None:
     with pytest.raises(FamilySeparationError, match="declare"):
         check_family_separation(
-            judge_model="gpt-4o", judge_family="openai", system_models=["my-deployment"]
+            judge_model="gpt-4o", family="openai", system_models=["my-deployment"]
         )
 
 
 def test_an_override_passes_and_leaves_a_sentence_for_every_report() -> None:
     sentence = check_family_separation(
-        judge_model="gpt-4o", judge_family="openai", system_models=["gpt-4.1"], override=True
+        judge_model="gpt-4o", family="openai", system_models=["gpt-4.1"], override=True
     )
     assert sentence is not None
     assert "overridden" in sentence
@@ -77,14 +78,55 @@ def test_an_override_passes_and_leaves_a_sentence_for_every_report() -> None:
 
 def test_a_judge_without_a_model_is_of_no_family() -> None:
     assert (
-        check_family_separation(
-            judge_model=None, judge_family="none", system_models=["gemini-2.5-flash"]
-        )
+        check_family_separation(judge_model=None, family="none", system_models=["gemini-2.5-flash"])
         is None
     )
 
 
+@pytest.mark.parametrize(
+    ("model", "declared", "family"),
+    [
+        ("gpt-4.1", None, "openai"),
+        ("gpt-4.1", "OpenAI ", "openai"),
+        ("my-deployment", "GPT-4.1", "openai"),
+        ("my-deployment", " Our-Rules", "our-rules"),
+        ("my-deployment", "  ", None),
+        (None, None, None),
+    ],
+)
+def test_a_family_is_told_by_the_name_or_declared(
+    model: str | None, declared: str | None, family: str | None
+) -> None:
+    assert judge_family(model, declared) == family
+
+
+@pytest.mark.parametrize(("model", "declared"), [("gpt-4.1", "google"), ("x", "none")])
+def test_a_declaration_can_neither_contradict_the_name_nor_deny_a_model(
+    model: str, declared: str
+) -> None:
+    with pytest.raises(FamilySeparationError):
+        judge_family(model, declared)
+
+
+def test_two_models_under_one_rubric_are_told_apart_by_fingerprint() -> None:
+    own, other = "0123456789abcdef", "fedcba9876543210"
+    check_circularity(version="esci-v1@ab12cd34", fingerprint=own, ranker_judges=[other])
+    with pytest.raises(CircularityError):
+        check_circularity(version="esci-v1@ab12cd34", fingerprint=own, ranker_judges=[own])
+
+
+def test_a_ranker_that_is_no_judges_id_is_a_mistake_and_not_a_pass() -> None:
+    with pytest.raises(UsageError, match="python:slow:judge"):
+        check_circularity(
+            version="esci-v1@ab12cd34", fingerprint=None, ranker_judges=["python:slow:judge"]
+        )
+
+
 def test_the_same_judge_on_both_sides_is_circular() -> None:
     with pytest.raises(CircularityError):
-        check_circularity(judge_version="esci-v1@ab12cd34", ranker_versions=["esci-v1@ab12cd34"])
-    check_circularity(judge_version="esci-v1@ab12cd34", ranker_versions=["esci-v1@00000000"])
+        check_circularity(
+            version="esci-v1@ab12cd34", fingerprint=None, ranker_judges=["esci-v1@ab12cd34"]
+        )
+    check_circularity(
+        version="esci-v1@ab12cd34", fingerprint=None, ranker_judges=["esci-v1@00000000"]
+    )

@@ -39,7 +39,7 @@ def test_the_member_of_the_pipelines_family_is_found_where_the_panel_has_none():
     for seat in members_of(panel):
         try:
             check_family_separation(
-                judge_model=seat.model, judge_family=seat.family, system_models=["gemini-2.0-pro"]
+                judge_model=seat.model, family=seat.family, system_models=["gemini-2.0-pro"]
             )
         except FamilySeparationError:
             refused.append(family_of(seat.model))
@@ -50,9 +50,9 @@ def test_a_panel_of_one_foreign_family_is_clean():
     panel = PanelJudge([judge("gpt-4.1"), judge("claude-sonnet-4")])
     for seat in members_of(panel):
         assert check_family_separation(
-            judge_model=seat.model, judge_family=seat.family, system_models=["gemini-2.0-pro"]
+            judge_model=seat.model, family=seat.family, system_models=["gemini-2.0-pro"]
         ) is None  # fmt: skip
     with pytest.raises(FamilySeparationError):  # the panel itself cannot tell: refused, not passed
         check_family_separation(
-            judge_model=panel.model, judge_family=panel.family, system_models=["gemini-2.0-pro"]
+            judge_model=panel.model, family=panel.family, system_models=["gemini-2.0-pro"]
         )

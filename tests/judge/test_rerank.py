@@ -13,7 +13,7 @@ import pytest
 
 from relgate.cache.judge import CachedJudge
 from relgate.cache.store import open_store
-from relgate.judge import Candidate, JudgedHit, make_llm_judge
+from relgate.judge import Candidate, JudgedHit, LlmJudge, PanelJudge, make_llm_judge
 from relgate.judge.engine import CallPolicy
 from relgate.judge.fake import FakeGenerate, grade_lines
 from relgate.judge.rerank import (
@@ -238,3 +238,20 @@ def test_one_weight_for_all_ranks_keeps_the_order_of_equal_grades() -> None:
     # .15 + .4 for rank 4 and .4/11 + .6 for rank 11.
     blended = asyncio.run(llm_rerank(judge, "q", hits(20)))
     assert [hit.first_rank for hit in blended][:4] == [1, 11, 12, 13]
+
+
+def test_the_best_grade_is_the_rubrics_also_through_cache_and_panel(tmp_path: Path) -> None:
+    def binary(model: str) -> LlmJudge:
+        answer = grade_lines(lambda _q, text: "1" if text == "text 2" else "0")
+        return make_llm_judge(FakeGenerate(answer), model=model, rubric=load_rubric("binary-v1"))
+
+    with closing(open_store(tmp_path)) as store:
+        for judge in (
+            binary("a"),
+            CachedJudge(binary("a"), store),
+            PanelJudge([binary("a"), binary("b")]),
+        ):
+            out = {hit.id: hit.score for hit in llm_rerank_sync(judge, "q", hits(3))}
+            assert out == {"d1": 0, "d2": 1, "d3": 0}
+    half = asyncio.run(llm_rerank(binary("a"), "q", hits(3), max_grade=2))
+    assert {hit.score for hit in half} == {0, 0.5}

@@ -27,9 +27,11 @@ def test_case_t06_a_judge_that_made_the_ranking_is_refused_or_named(
     found = case("T06")["input"]
     version, rankers = found["eval_judge"], [found["after_config"]["reranker_judge"]]
     with pytest.raises(CircularityError, match="also reranks") as caught:
-        check_circularity(judge_version=version, ranker_versions=rankers)
+        check_circularity(version=version, fingerprint=None, ranker_judges=rankers)
     assert caught.value.exit_code == 5
-    said = check_circularity(judge_version=version, ranker_versions=rankers, override=True)
+    said = check_circularity(
+        version=version, fingerprint=None, ranker_judges=rankers, override=True
+    )
     made = Provenance(Source.JUDGE, judge_version=version, fingerprint="f1", model="m")
     done = reviewed(
         make_list(GRADES, provenance=made),

@@ -58,6 +58,7 @@ def test_a_breach_that_nobody_raised_is_refused(check, evidence, many, used, des
 def test_an_override_by_name_passes_with_its_sentence(check, evidence, many):
     said = check_honesty(
         version=VERSION,
+        fingerprint=None,
         model="gemini-2.5-flash",
         family="google",
         system_models=["gemini-2.0-flash"],

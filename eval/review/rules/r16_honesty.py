@@ -45,11 +45,13 @@ def _breach(judges: Sequence[JudgeUse], change: ChangeDescription) -> str | None
         for judge in judges:
             check_family_separation(
                 judge_model=judge.model or judge.version,
-                judge_family=judge.family,
+                family=judge.family,
                 system_models=change.system_models or (),
             )
             check_circularity(
-                judge_version=judge.version or "", ranker_versions=change.ranker_judges
+                version=judge.version or "",
+                fingerprint=judge.fingerprint,
+                ranker_judges=change.ranker_judges,
             )
     except HonestyError as error:
         return str(error)
