@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 
 from relgate.judge.sync import run_sync
 from relgate.judge.types import Candidate, Judge, JudgedHit
+from relgate.rubrics import Rubric
 
 __all__ = [
     "DEFAULT_WEIGHTS",
@@ -24,6 +25,8 @@ __all__ = [
 
 DEFAULT_WEIGHTS: tuple[tuple[int | None, float], ...] = ((3, 0.75), (10, 0.60), (None, 0.40))
 """Weight of the first stage by rank: .75 to rank 3, .60 to rank 10, .40 after (judge document)."""
+
+_ESCI_BEST = 3
 
 IdT = TypeVar("IdT", bound=Hashable)
 
@@ -60,7 +63,7 @@ async def llm_rerank(
     query: str,
     hits: Sequence[Candidate],
     *,
-    max_grade: int = 3,
+    max_grade: int | None = None,
     pool: int = 50,
     weights: Sequence[tuple[int | None, float]] = DEFAULT_WEIGHTS,
     deadline_s: float = 10.0,
@@ -72,7 +75,8 @@ async def llm_rerank(
         judge: any judge.
         query: the query.
         hits: the first stage's results, best first.
-        max_grade: the best grade of the judge's rubric; scores are `grade / max_grade`.
+        max_grade: the best grade; scores are `grade / max_grade`. By default that of the judge's
+            `rubric`, or 3 where it has none.
         pool: how many of the first hits are judged; the rest keep their places.
         weights: (last rank, weight of the first stage), the last bound None.
         deadline_s: seconds after which the first stage's order is returned.
@@ -99,7 +103,8 @@ async def llm_rerank(
         why, judged = "the judge did not return one row a hit in their order", []
     if why is not None and on_error is not None:
         on_error(f"first-stage order kept: {why}")
-    scores = [row.grade / max_grade if row.graded else None for row in judged]
+    best = _best_grade(judge) if max_grade is None else max_grade
+    scores = [row.grade / best if row.graded else None for row in judged]
     scores += [None] * (len(hits) - len(scores))
     return _place(hits, scores, weights)
 
@@ -109,6 +114,11 @@ def llm_rerank_sync(
 ) -> list[RerankedHit]:
     """As `llm_rerank` with its defaults, for callers without an event loop."""
     return run_sync(llm_rerank(judge, query, hits, deadline_s=deadline_s))
+
+
+def _best_grade(judge: Judge) -> int:
+    rubric = getattr(judge, "rubric", None)
+    return rubric.max_grade if isinstance(rubric, Rubric) else _ESCI_BEST
 
 
 def _place(

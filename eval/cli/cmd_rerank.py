@@ -157,7 +157,6 @@ async def _rerank(  # noqa: PLR0917 - one caller, above
                 opened.judge,
                 texts.get(run.queries[i].id, run.queries[i].shown),
                 candidates,
-                max_grade=opened.rubric.max_grade,
                 pool=how.pool,
                 weights=how.weights,
                 deadline_s=how.deadline_s,

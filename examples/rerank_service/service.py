@@ -96,7 +96,6 @@ class Service:
             self.opened.judge,
             question.query,
             [Candidate(hit.id, hit.text) for hit in question.hits],
-            max_grade=self.opened.rubric.max_grade,
             pool=self.pool,
             deadline_s=min(self.deadline_s, question.deadline_s or self.deadline_s),
             on_error=said.append,
