@@ -136,6 +136,7 @@ def plan_refresh(looked: Look, catalogue: Catalogue, project: Project) -> FillPl
         llm=llm,
         cached=None if opened is None else opened.cached,
         price=None if llm is None else project.price(llm.model),
+        votes=1 if opened is None else opened.votes,
     )
 
 

@@ -8,6 +8,7 @@ that a spreadsheet would run as a formula are guarded, and reading takes the gua
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,7 @@ __all__ = ["SHEET_ENDINGS", "SheetRow", "sheet_text"]
 SHEET_ENDINGS = (".csv", ".jsonl")
 
 _BLANK = ("grade", "rater", "judged_at", "reason")
+_HALF_PAIR = re.compile("[\ud800-\udfff]")  # UTF-8 cannot carry it
 _SHOWN_CHARS = 32_000  # a spreadsheet's cell holds 32,767
 
 
@@ -67,7 +69,9 @@ def sheet_text(rows: Sequence[SheetRow], path: str | Path) -> str:
 
 
 def _named(row: SheetRow) -> dict[str, str | None]:
-    text = row.text if len(row.text) <= _SHOWN_CHARS else row.text[:_SHOWN_CHARS] + " …"
+    text = _HALF_PAIR.sub("\ufffd", row.text)
+    if len(text) > _SHOWN_CHARS:
+        text = text[:_SHOWN_CHARS] + " …"
     return {
         "query_id": row.query.id,
         "query": row.query.text,
