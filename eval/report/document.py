@@ -10,6 +10,7 @@ from math import isfinite
 from typing import Any
 
 from relgate.eval.gaps.fill_open import OpenFacts
+from relgate.eval.report.supplied import strata_values, supplied_values
 from relgate.eval.review.types import (
     Aggregate,
     Coverage,
@@ -77,6 +78,8 @@ def review_document(review: Review, open_fill: OpenFacts | None = None) -> dict[
             "names": {a.key: a.name for a in evidence.aggregates},
         },
         "change": _change(evidence),
+        "supplied": supplied_values(evidence),
+        "strata": strata_values(evidence),
         "noise": _noise(evidence),
         "cross_checks": list(evidence.cross_checks),
         "warnings": list(evidence.warnings),
@@ -131,6 +134,8 @@ def _query(query: QueryEvidence) -> dict[str, Any]:
         "critical": query.critical,
         "no_ideal": query.no_ideal,
         "unjudged": query.unjudged,
+        "expects_empty": query.expects_empty,
+        "strata": list(query.strata),
         "before_side": _side(query.was),
         "after_side": _side(query.now),
     }

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from relgate.eval.report import phrases
 from relgate.eval.report.escape import markdown_text as esc
+from relgate.eval.report.supplied import latency_rows
 from relgate.eval.review.types import (
     Evidence,
     QueryEvidence,
@@ -42,6 +43,7 @@ def review_markdown(review: Review) -> str:
         ["### Aggregate", "", *_aggregate_table(evidence)],
         ["### Per-query (significant changes only)", "", *_query_table(evidence)],
         ["### Unrated check", "", *(f"- {line}" for line in phrases.unrated_lines(evidence))],
+        *_latency_section(evidence),
         *_judge_section(evidence),
         [
             "### Verdict",
@@ -116,6 +118,12 @@ def _query_row(query: QueryEvidence) -> str:
     unrated = f"{now.unrated}/{now.returned}" if now.unrated_known else "?"
     name = f'"{esc(query.query.shown)}"{mark}'
     return f"| {name} | {query.before:.2f} | {query.after:.2f} | {delta} | {unrated} |"
+
+
+def _latency_section(evidence: Evidence) -> Iterator[list[str]]:
+    rows = [f"| {name} | {was} | {now} |" for name, was, now in latency_rows(evidence)]
+    if rows:
+        yield ["### Latency", "", "| Percentile | Before | After |", "|---|---:|---:|", *rows]
 
 
 def _judge_section(evidence: Evidence) -> Iterator[list[str]]:
