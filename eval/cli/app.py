@@ -29,6 +29,8 @@ COMMANDS: dict[str, str] = {
     "judge": "Grade documents for one query.",
     "judge-check": "Check a judge by order, repetition, batch size and attacks.",
     "rerank": "Reorder a run with a judge.",
+    "convert": "Write a judgment list or a run in another format.",
+    "lists": "Check, compare, merge and describe judgment lists.",
     "cache": "Look at the cache of paid grades.",
     "rubric": "Look at what the grades mean.",
 }

@@ -4,11 +4,34 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["Notes"]
+__all__ = ["Notes", "oddities"]
 
 _MANGLED = re.compile(r"[0-9]+(?:[.,][0-9]+)?E\+[0-9]+")
 _INVISIBLE = re.compile("[\u00a0\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]")
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
+
+
+_NOTED = {
+    "looks mangled": "id(s) look mangled by a spreadsheet; kept as they are",
+    "outer blanks": "text(s) begin or end with a blank; kept as they are",
+    "invisible characters": "text(s) hold invisible characters; kept as they are",
+    "control characters": "text(s) hold control characters; kept as they are",
+}
+
+
+def oddities(value: str) -> list[str]:
+    """What is odd about an id or a query text, by the names that `Notes` explains."""
+    found: list[str] = []
+    if "E+" in value and _MANGLED.fullmatch(value):
+        found.append("looks mangled")
+    if value != value.strip():
+        found.append("outer blanks")
+    elif not (value.isascii() and value.isprintable()):
+        if _INVISIBLE.search(value):
+            found.append("invisible characters")
+        if _CONTROL.search(value):
+            found.append("control characters")
+    return found
 
 
 class Notes:
@@ -30,15 +53,8 @@ class Notes:
         if value in self._seen:
             return
         self._seen.add(value)
-        if "E+" in value and _MANGLED.fullmatch(value):
-            self.add("id(s) look mangled by a spreadsheet; kept as they are", value, line=line)
-        if value != value.strip():
-            self.add("text(s) begin or end with a blank; kept as they are", value, line=line)
-        elif not (value.isascii() and value.isprintable()):
-            if _INVISIBLE.search(value):
-                self.add("text(s) hold invisible characters; kept as they are", value, line=line)
-            if _CONTROL.search(value):
-                self.add("text(s) hold control characters; kept as they are", value, line=line)
+        for what in oddities(value):
+            self.add(_NOTED[what], value, line=line)
 
     def lines(self) -> tuple[str, ...]:
         """One line a kind, in the order of first appearance."""
