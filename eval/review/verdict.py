@@ -41,7 +41,10 @@ def _verdict(outcomes: Sequence[RuleOutcome]) -> Verdict:
 
 
 # What a headline says first: what broke, then what is doubtful. The rest follows in rule order.
-_FIRST = ("R12", "R6", "R5", "R7")
+_FIRST = ("R12", "R9", "R10", "R11", "R13", "R6", "R5", "R7")
+
+# Rules whose findings say more than their measurement does.
+_BY_FINDING = frozenset({"R9", "R10", "R11", "R13", "R14"})
 
 _BRIEF = {
     "R15": "the filled grades rest on a judge without a trusted certificate",
@@ -94,6 +97,10 @@ def _mean_phrase(evidence: Evidence, settings: ReviewSettings) -> str:
 def _why(outcome: RuleOutcome, evidence: Evidence) -> str:
     if outcome.rule in _BRIEF:
         return _BRIEF[outcome.rule]
+    if outcome.rule in _BY_FINDING:
+        worst = sorted(outcome.findings, key=lambda f: -f.severity)
+        counting = sum(f.severity > Verdict.APPROVE for f in worst)
+        return worst[0].message + (f" (and {counting - 1} more)" if counting > 1 else "")
     if outcome.rule != "R6":
         return outcome.summary
     named = {i for f in outcome.findings for i in f.queries}

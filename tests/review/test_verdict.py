@@ -106,3 +106,11 @@ def test_a_refusal_advises_only_what_makes_a_verdict_possible(evidence, query):
 def test_a_threshold_that_is_no_number_is_refused(bad):
     with pytest.raises(UsageError, match="query_drop"):
         ReviewSettings(query_drop=bad)
+
+
+def test_the_worst_of_several_findings_of_a_rule_stands_for_them(evidence, query):
+    leak = query("leak", 0.5, 0.9, was={"returned": 0}, now={"returned": 9}, expects_empty=True)
+    gone = query("gone", 0.5, 0.9, now={"returned": 0})
+    said = review(evidence(leak, gone)).headline.partition(", but ")[2]
+    assert said.startswith("the share of queries with no document rose 0.0 % to 100.0 % of 1")
+    assert "(and 2 more)" in said  # the fewer-than-three rate, and the answer where none is wanted
