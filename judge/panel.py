@@ -126,6 +126,9 @@ class ShuffledJudge:
     Args:
         judge: asked by `grade_in_order`, so what fails is not asked again.
         number: which order; another number is another fingerprint.
+
+    Attributes:
+        members: the judge itself: in whatever order, it is that judge who answers.
     """
 
     def __init__(self, judge: OrderedJudge, number: int) -> None:
@@ -135,6 +138,7 @@ class ShuffledJudge:
         self.family = judge.family
         self.batch_size = judge.batch_size
         self.rubric: Rubric | None = getattr(judge, "rubric", None)
+        self.members = (judge,)
         self._judge = judge
         self._number = number
 
@@ -192,17 +196,19 @@ def panel_of_shuffles(
 
 
 def members_of(judge: Judge) -> tuple[Judge, ...]:
-    """The judges whose answers `judge` combines, panels within panels opened; else itself alone.
+    """The judges whose answers `judge` gives: panels opened, each judge once; else itself alone.
 
-    An honesty rule must hold for each: a panel's own version and family name none of them.
+    An honesty rule must hold for each, beside the panel's own version and fingerprint, which name
+    none of them.
 
     Args:
-        judge: any judge; one with a non-empty `members` is a panel.
+        judge: any judge; one with a non-empty `members` speaks for those.
     """
     members: Sequence[Judge] = getattr(judge, "members", ())
     if not members:
         return (judge,)
-    return tuple(leaf for member in members for leaf in members_of(member))
+    found = [leaf for member in members for leaf in members_of(member)]
+    return tuple({leaf.fingerprint: leaf for leaf in found}.values())
 
 
 def _failed(candidate: Candidate, votes: Sequence[JudgedHit], there: int) -> JudgedHit:

@@ -97,10 +97,12 @@ def command(run_path: Path, out: Path, **flags: Any) -> None:  # noqa: ANN401
     moved = sum(a != b for a, b in zip(run.docs, new.docs, strict=True))
     if graded < asked:
         output.line(f"{asked - graded:,} of {asked:,} documents got no grade: in their old slots")
-    output.line(
-        f"{moved:,} of {len(run.queries):,} queries reordered by {opened.judge.version}; "
-        f"wrote {out}. Name that judge in ranker_judges when this run is reviewed."
-    )
+    output.line(f"{moved:,} of {len(run.queries):,} queries reordered; wrote {out}.")
+    for judge in opened.members or (opened.judge,):
+        output.line(
+            f"When this run is reviewed, name the judge in ranker_judges: {judge.version} (no "
+            f"judge under that rubric may then evaluate) or {judge.fingerprint} (that one may not)."
+        )
     output.document(
         {
             "out": str(out),
@@ -109,6 +111,8 @@ def command(run_path: Path, out: Path, **flags: Any) -> None:  # noqa: ANN401
             "asked": asked,
             "graded": graded,
             "judge_version": opened.judge.version,
+            "judge_fingerprint": opened.judge.fingerprint,
+            "ranker_judges": [j.fingerprint for j in opened.members or (opened.judge,)],
         }
     )
 

@@ -107,6 +107,7 @@ class Service:
             "graded": graded,
             "first_stage_order": None if graded else next(iter(said), "the judge gave no grade"),
             "judge_version": self.opened.judge.version,
+            "judge_fingerprint": self.opened.judge.fingerprint,
         }
 
     def health(self) -> dict[str, Any]:
@@ -114,6 +115,7 @@ class Service:
         cached, calls = self.opened.cached, self.opened.calls
         return {
             "judge_version": self.opened.judge.version,
+            "judge_fingerprint": self.opened.judge.fingerprint,
             "calls": calls,
             "cached": None if cached is None else cached.hits,
             "stored": None if cached is None else cached.stored,

@@ -28,6 +28,7 @@ def test_panels_within_panels_are_opened():
 def test_a_judge_in_several_orders_is_known_by_its_own_version_and_family():
     one = judge("gemini-2.5-flash")
     seats = members_of(panel_of_shuffles(one))
+    assert seats == (one,)  # also by its fingerprint, which each order has another of
     assert {seat.version for seat in seats} == {one.version}
     assert {seat.family for seat in seats} == {"google"}
 
