@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from relgate.eval.agreement.split import check_hygiene, take_part
@@ -16,7 +17,7 @@ from relgate.eval.gaps.open import OpenGaps
 from relgate.eval.gaps.plan import FillPlan, plan_fill
 from relgate.eval.judges import OpenedJudge
 from relgate.eval.lists.build import ListBuilder
-from relgate.eval.lists.types import JudgmentList, Source
+from relgate.eval.lists.types import JudgmentList, Query, Source, match_key
 from relgate.eval.metrics.align import Axis, align
 from relgate.eval.metrics.overlap import overlap, require_overlap
 from relgate.eval.project import Project
@@ -34,10 +35,16 @@ __all__ = [
     "calibration_labels",
     "fill_runs",
     "fill_runs_open",
+    "opaque_queries",
     "plan_labels",
     "plan_runs",
     "query_texts",
+    "with_texts",
 ]
+
+
+_OPAQUE = re.compile(r"\S*\d\S*")
+_OPAQUE_FROM = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +91,34 @@ def _overlap_warning(
         return require_overlap(overlap(judgments, runs, axis, k=project.k))
     except InputError as error:
         raise InputError(error.what, path=project.judgments, mend=error.mend) from None
+
+
+def with_texts(judgments: JudgmentList, table: QueryTable | None) -> JudgmentList:
+    """The list with the query table's texts: what a judge is asked must be the query, not its id.
+
+    A text of the list's own stays where it says more than the id.
+    """
+    if table is None:
+        return judgments
+    texts = {match_key(row.id): row.text for row in table.rows if row.text is not None}
+    queries = tuple(
+        replace(q, text=texts[match_key(q.id)])
+        if match_key(q.id) in texts and q.text in {None, q.id}
+        else q
+        for q in judgments.queries
+    )
+    return replace(judgments, queries=queries)
+
+
+def opaque_queries(queries: Iterable[Query]) -> str | None:
+    """A warning when all that is known of the queries looks like ids: a judge would see those."""
+    shown = [query.shown for query in queries]
+    if len(shown) < _OPAQUE_FROM or not all(_OPAQUE.fullmatch(text) for text in shown):
+        return None
+    return (
+        f"the queries look like ids ({', '.join(repr(t) for t in shown[:3])}); a judge is asked "
+        "with them as they stand; give their texts with --queries"
+    )
 
 
 def query_texts(table: QueryTable | None) -> dict[str, str]:

@@ -29,7 +29,7 @@ from relgate.judge.providers.select import (
 )
 from relgate.judge.redact import known_secrets, redact
 from relgate.judge.sync import run_sync
-from relgate.judge.types import Candidate, Example, Judge, JudgedHit
+from relgate.judge.types import Candidate, Example, Generate, GenerateRequest, Judge, JudgedHit
 from relgate.rubrics import Rubric, load_rubric
 from relgate.rubrics.errors import InputError, UsageError
 
@@ -123,6 +123,7 @@ def open_judge(
     labels: JudgmentList | None = None,
     candidate_of: CandidateOf | None = None,
     out_of_fold: bool = False,
+    plan_only: bool = False,
     on_error: Callable[[str], None] | None = None,
 ) -> OpenedJudge:
     """The judge that `name` stands for. The caller closes it.
@@ -135,6 +136,7 @@ def open_judge(
         candidate_of: the text of a labelled document.
         out_of_fold: for the baseline, grade labelled pairs by a model that did not see their
             query, as a calibration must.
+        plan_only: it will not be asked, so no key is needed.
         on_error: told one line for each batch that failed.
 
     Raises:
@@ -149,7 +151,8 @@ def open_judge(
         judge = baseline.out_of_fold() if out_of_fold else baseline
         return OpenedJudge(name, judge, rubric, notes=baseline.notes)
     examples = _examples(project, rubric, labels, candidate_of)
-    llm = _llm(spec, project, rubric, examples, on_error)
+    ask = _never if plan_only and spec.kind in {"openai", "compatible", "gemini"} else None
+    llm = _llm(spec, project, rubric, examples=examples, on_error=on_error, ask=ask)
     voting = _panel(llm, project.panel_shuffles)
     keyless = _KeylessJudge(voting or llm, rubric, known_secrets(os.environ))
     store = open_store(project.cache)
@@ -213,8 +216,10 @@ def _llm(
     spec: JudgeSpec,
     project: Project,
     rubric: Rubric,
+    *,
     examples: tuple[Example, ...],
     on_error: Callable[[str], None] | None,
+    ask: Generate | None,
 ) -> LlmJudge:
     policy = _policy(project, spec)
     if spec.kind in {"openai-decisions", "gemini-decisions"}:
@@ -229,7 +234,7 @@ def _llm(
             policy=policy,
         )
     return make_llm_judge(
-        generate_for(spec, timeout_s=project.timeout_s, api=project.judge_api),
+        ask or generate_for(spec, timeout_s=project.timeout_s, api=project.judge_api),
         model=spec.model,
         family=project.judge_family,
         batch_size=project.batch_size,
@@ -240,6 +245,10 @@ def _llm(
         on_error=on_error,
         policy=policy,
     )
+
+
+def _never(_request: GenerateRequest) -> str:
+    raise AssertionError("a plan asks nothing")
 
 
 def _policy(project: Project, spec: JudgeSpec) -> CallPolicy:
@@ -254,6 +263,8 @@ def _policy(project: Project, spec: JudgeSpec) -> CallPolicy:
         price=project.price(spec.model),
     )
 
+
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
 
 _BASE_URLS = {
     "openai": "OPENAI_BASE_URL",
@@ -271,9 +282,30 @@ def _endpoint(spec: JudgeSpec) -> str | None:
     """
     if spec.kind in _BASE_URLS:
         return os.environ.get(_BASE_URLS[spec.kind]) or None
+    return f"{spec} {_code_hash(spec)}".rstrip()
+
+
+def _code_hash(spec: JudgeSpec) -> str:
+    """Hash of the user's module and of what it has loaded from its own folder; else empty.
+
+    Code that it loads later, or from elsewhere, is not in it: such a judge says so by another
+    function name.
+    """
     source = getattr(sys.modules.get(spec.module or ""), "__file__", None)
-    code = "" if source is None else hashlib.sha256(Path(source).read_bytes()).hexdigest()
-    return f"{spec} {code}".rstrip()
+    if source is None:
+        return ""
+    home = Path(source).resolve().parent
+    files = {
+        Path(file).resolve()
+        for module in list(sys.modules.values())
+        if (file := getattr(module, "__file__", None)) and file.endswith(".py")
+    }
+    own = sorted(f for f in files if home in f.parents and _INSTALLED.isdisjoint(f.parts))
+    digest = hashlib.sha256()
+    for file in own:
+        content = file.read_bytes()
+        digest.update(f"{file.relative_to(home)} {len(content)} ".encode() + content)
+    return digest.hexdigest()
 
 
 class _KeylessJudge:

@@ -31,6 +31,7 @@ __all__ = ["command"]
 
 @click.command("calibrate")
 @click.option("--human", type=FILE, help="People's labels; the judgment list by default.")
+@click.option("--queries", type=FILE, help="Query texts, where the labels hold ids.")
 @click.option("--human-column", help="Its grade column, where the file has several.")
 @click.option("--scale", help="The scale of both by name: 0-3, esci, 0-4, 0-1.")
 @click.option(
@@ -62,7 +63,7 @@ def command(**flags: Any) -> None:  # noqa: ANN401 - click
     if flags["dry_run"] and flags["grades"] is not None:
         raise click.UsageError("--dry-run plans calls, and --grades makes none")
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
-    names = ("scale", "judge", "catalogue", "floor", "policy", "certificates", "cache",
+    names = ("scale", "judge", "catalogue", "queries", "floor", "policy", "certificates", "cache",
              "judge_family", "max_calls", "max_cost")  # fmt: skip
     project = settings(output, flags["config"], {name: flags[name] for name in names})
     calibration = (
@@ -73,7 +74,8 @@ def command(**flags: Any) -> None:  # noqa: ANN401 - click
 
 
 def _labels(output: Output, project: Project, flags: dict[str, Any]) -> Any:  # noqa: ANN401
-    from relgate.eval.cli.load import require  # noqa: PLC0415 - numpy
+    from relgate.eval.cli.load import load_queries, require  # noqa: PLC0415 - numpy
+    from relgate.eval.filling import with_texts  # noqa: PLC0415
     from relgate.eval.lists.read import read_list  # noqa: PLC0415
     from relgate.eval.lists.types import Source  # noqa: PLC0415
 
@@ -85,7 +87,7 @@ def _labels(output: Output, project: Project, flags: dict[str, Any]) -> Any:  # 
         grade_column=flags["human_column"],
     )
     output.remark(f"{found.path}: {len(found.judgments):,} labels, read as {found.format}")
-    return found.judgments
+    return with_texts(found.judgments, load_queries(project))
 
 
 def _recorded(output: Output, project: Project, flags: dict[str, Any]) -> Calibration:
@@ -134,7 +136,14 @@ def _asked(output: Output, project: Project, flags: dict[str, Any]) -> Calibrati
         raise click.UsageError("no judge: give --judge or --grades, or set judge in relgate.toml")
     labels = _labels(output, project, flags)
     catalogue = load_catalogue(project, output)
-    opened = load_judge(project, output, labels=labels, catalogue=catalogue, out_of_fold=True)
+    opened = load_judge(
+        project,
+        output,
+        labels=labels,
+        catalogue=catalogue,
+        out_of_fold=True,
+        plan_only=flags["dry_run"],
+    )
     for note in opened.notes:
         output.remark(note)
     labels = calibration_labels(labels, opened)

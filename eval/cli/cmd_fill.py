@@ -75,6 +75,7 @@ def command(runs: tuple[Path, ...], out: Path, *, whole: bool, **flags: Any) -> 
         labels=found.judgments,
         catalogue=catalogue,
         overrides=flags["overrides"],
+        plan_only=flags["dry_run"],
     )
     load.hold_honest(opened, project, output, flags["overrides"])
     for line in (*aligned.axis.warnings, *aligned.warnings):

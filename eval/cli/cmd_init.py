@@ -6,16 +6,19 @@ from pathlib import Path
 
 import click
 
-from relgate.eval.cli.common import FILE
+from relgate.eval.cli.common import FILE, Output, output_options
 
 __all__ = ["command"]
 
 
 @click.command("init")
 @click.option("--config", type=FILE, default=Path("relgate.toml"), help="Where to write it.")
-def command(config: Path) -> None:
+@output_options
+def command(config: Path, **flags: bool) -> None:
     """Write a commented relgate.toml."""
     from relgate.eval.project import write_template  # noqa: PLC0415 - pydantic
 
+    output = Output(**flags)
     write_template(config)
-    click.echo(f"wrote {config}: set the paths in it, then run relgate review")
+    output.line(f"wrote {config}: set the paths in it, then run relgate review")
+    output.document({"wrote": str(config)})

@@ -136,6 +136,7 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
             catalogue=catalogue,
             models=system_models(project, change),
             overrides=flags["overrides"],
+            plan_only=flags["dry_run"],
         )
         if flags["dry_run"]:
             aligned = align_inputs(

@@ -84,7 +84,8 @@ def show(name: str, folder: Path | None, **flags: Any) -> None:  # noqa: ANN401 
         ],
         text_columns=(0, 1, 3),
     )
-    output.line(rubric.system)
+    for line in rubric.system.splitlines():
+        output.line(line)
     for label in rubric.labels:
         _show_examples(output, label)
     output.document(

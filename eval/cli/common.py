@@ -154,8 +154,15 @@ class Output:
         self.quiet = quiet
         self.no_color = no_color or "NO_COLOR" in os.environ
         self._secrets = known_secrets(os.environ)
+        self._stdout = sys.stdout
+        if as_json:  # a user's own judge may print; stdout holds the document and nothing else
+            sys.stdout = sys.stderr
+            click.get_current_context().call_on_close(self._give_back)
         logging.basicConfig(format="relgate: %(message)s", level=logging.WARNING, force=True)
         logging.getLogger().handlers[0].addFilter(self._clean_record)
+
+    def _give_back(self) -> None:
+        sys.stdout = self._stdout
 
     def _clean_record(self, record: logging.LogRecord) -> bool:
         record.msg, record.args = self.clean(record.getMessage()), None
@@ -166,20 +173,20 @@ class Output:
         return terminal_text(redact(text, self._secrets))
 
     def line(self, text: str = "") -> None:
-        """One line of the result; nothing under `--json`."""
+        """One line of the result, whatever is in it; nothing under `--json`."""
         if not self.as_json:
-            click.echo(self.clean(text))
+            click.echo(self.clean(" ".join(text.splitlines())))
 
     def remark(self, text: str) -> None:
         """One line beside the result."""
         if not self.quiet:
-            click.echo(self.clean(f"relgate: {text}"), err=True)
+            click.echo(self.clean(f"relgate: {' '.join(text.splitlines())}"), err=True)
 
     def document(self, value: Mapping[str, Any]) -> None:
         """The result for machines, under `--json`."""
         if self.as_json:
             text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
-            click.echo(redact(text, self._secrets))
+            click.echo(redact(text, self._secrets), file=self._stdout)
 
     def file(self, path: Path, text: str) -> None:
         """Writes a report, keys masked."""

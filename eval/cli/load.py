@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from relgate.eval.catalogue import Catalogue, read_catalogue
 from relgate.eval.cli.common import Output
+from relgate.eval.filling import opaque_queries, with_texts
 from relgate.eval.judges import OpenedJudge, check_named_family, check_opened, open_judge
 from relgate.eval.lists.read import ListFile, read_list
 from relgate.eval.lists.types import JudgmentList
@@ -47,7 +49,7 @@ def needed(project: Project, name: str) -> Path:
 
 
 def load_list(project: Project, output: Output, list_format: str | None = None) -> ListFile:
-    """The project's judgment list, and a remark on what it was taken for."""
+    """The project's judgment list with its query texts, and a remark on what it was taken for."""
     found = read_list(
         needed(project, "judgments"),
         scale=project.list_scale(),
@@ -61,7 +63,9 @@ def load_list(project: Project, output: Output, list_format: str | None = None) 
     )
     for note in found.notes:
         output.remark(note)
-    return found
+    if found.unlabelled:
+        output.remark(f"{found.path}: {found.unlabelled:,} rows without a grade were passed over")
+    return replace(found, judgments=with_texts(found.judgments, load_queries(project)))
 
 
 def load_run(path: Path, name: str, output: Output, run_format: str | None = None) -> Run:
@@ -95,6 +99,7 @@ def load_judge(
     out_of_fold: bool = False,
     models: Iterable[str] | None = None,
     overrides: Iterable[str] = (),
+    plan_only: bool = False,
 ) -> OpenedJudge:
     """The project's judge; its cache is closed when the command ends.
 
@@ -106,12 +111,16 @@ def load_judge(
         out_of_fold: for a calibration.
         models: the pipeline's models; the project's own by default.
         overrides: honesty rules overridden by name.
+        plan_only: it will not be asked, so no key is needed.
 
     Raises:
         HonestyError: the judge's name tells that it is of the pipeline's family.
     """
     if project.judge is None:
         raise UsageError("no judge: give --judge, or set judge in relgate.toml")
+    bare = None if labels is None else opaque_queries(labels.queries)
+    if bare is not None:
+        output.remark(bare)
     check_named_family(
         project.judge, project, project.system_models if models is None else models, overrides
     )
@@ -121,6 +130,7 @@ def load_judge(
         labels=labels,
         candidate_of=None if catalogue is None else catalogue.candidate,
         out_of_fold=out_of_fold,
+        plan_only=plan_only,
         on_error=output.remark,
     )
     click.get_current_context().call_on_close(opened.close)

@@ -309,7 +309,7 @@ def test_an_edited_function_gets_neither_grades_nor_certificate_of_the_old_one(p
         "calibrate", "--human", "judgments.csv", "--catalogue", "catalogue.jsonl",
         "--judge", shop.judge(), "--json",
     ).json["level"] == "trusted"  # fmt: skip
-    words = shop.review(*DECLARED, "--judge-family", "none", "--json")
+    words = shop.review(*DECLARED, "--judge-family", "our-rules", "--json")
     before = process(*words).json["judge"]
     path = shop.folder / f"{shop.module}.py"
     path.write_text(path.read_text(encoding="utf-8") + "\n# edited\n", encoding="utf-8")
@@ -389,7 +389,7 @@ def calibrated(call, shop, *more: str):
     return done.json
 
 
-NO_MODELS = ("--system-model", "none", "--judge-family", "none")
+NO_MODELS = ("--system-model", "none", "--judge-family", "our-rules")
 DECLARED = ("--system-model", "claude-sonnet-4", "--judge-family", "openai")
 
 
