@@ -28,6 +28,7 @@ from relgate.eval.cli.common import (
 __all__ = ["command"]
 
 _PROVIDER_TROUBLE = 6
+_MANY_GONE = 0.2  # a refresh retires some; so many look like an extract
 _ELSEWHERE = "name another --report"
 _SETTINGS = (
     "judgments", "scale", "judgments_source", "catalogue", "queries", "judge", "judge_family",
@@ -126,6 +127,12 @@ def _show_look(output: Output, looked: Any) -> None:  # noqa: ANN401 - Look, laz
     from relgate.eval.refresh.stale import State  # noqa: PLC0415
 
     staleness = looked.staleness
+    gone = staleness.count(State.GONE)
+    if gone > _MANY_GONE * len(staleness.rows):
+        output.remark(
+            f"{gone:,} of {len(staleness.rows):,} judgments are of documents that the catalogue "
+            "lacks: is it the whole catalogue?"
+        )
     output.table(
         "",
         ["Graded by", *(state.value for state in State)],

@@ -16,10 +16,10 @@ from relgate.eval.lists.types import JudgmentList
 from relgate.eval.project import Project
 from relgate.eval.refresh.apply import Refreshed, apply_grades, stale_gaps
 from relgate.eval.refresh.recent import RecentJudge
-from relgate.eval.refresh.stale import Present, Staleness, find_stale, oldest_time
+from relgate.eval.refresh.stale import Present, Staleness, State, find_stale, oldest_time
 from relgate.eval.trust import certificate_for
 from relgate.judge.sync import run_sync
-from relgate.rubrics.errors import UsageError
+from relgate.rubrics.errors import InputError, UsageError
 
 __all__ = ["Look", "Regraded", "look", "plan_refresh", "refresh_list", "shown_text"]
 
@@ -97,6 +97,7 @@ def look(
 
     Raises:
         UsageError: the judge's rubric is of another scale than the list, or as `oldest_time`.
+        InputError: the catalogue has no document of the list: it is another shop's.
     """
     if opened is not None:
         opened = _checked(opened, judgments, moment, max_age_days)
@@ -107,6 +108,12 @@ def look(
         now=moment,
         max_age_days=max_age_days,
     )
+    if len(judgments) and staleness.count(State.GONE) == len(judgments):
+        raise InputError(
+            "no document of the list is in the catalogue",
+            path=catalogue.path,
+            mend="give the catalogue of the index that was labelled",
+        )
     gaps = () if opened is None else tuple(stale_gaps(judgments, staleness, texts or {}))
     return Look(judgments, staleness, gaps, opened, moment, max_age_days, texts or {})
 

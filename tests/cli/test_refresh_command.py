@@ -192,6 +192,29 @@ def test_what_is_gone_is_retired_into_a_file_that_is_a_list(call, judged):
     assert (run["unrated_old"], run["unrated_new"]) == (0, 2)
 
 
+def test_the_catalogue_of_another_shop_is_refused_before_anything_is_retired(call, judged):
+    judged.texts = {"x1": "another shop's"}
+    judged.write()
+    done = call(*words(judged, "--quiet"))
+    assert done.code == 2
+    assert "no document of the list is in the catalogue" in done.complaint
+    assert not (judged.folder / "new.refresh").exists()
+
+
+def test_an_extract_of_the_catalogue_is_asked_about(call, judged):
+    drop(judged, [doc for doc in judged.texts if doc.startswith(("h0", "h1", "h2"))])
+    done = call(*words(judged))
+    assert "30 of 96 judgments are of documents that the catalogue lacks" in done.err
+    assert done.code == 0
+
+
+def test_a_list_as_csv_says_as_much(call, judged):
+    renew(judged, ["n0-0", "h0-1"])
+    assert call(*words(judged)).code == 0
+    assert call(*words(judged, out="new.csv")).code == 0
+    assert rows_of("new.csv") == rows_of("new.jsonl")
+
+
 def test_peoples_stale_judgments_are_listed_for_people_and_stay_in_the_list(call, judged, plant):
     plant(["h0-3"], judged_at=now(days_ago=40))
     renew(judged, ["h0-3", "h1-8", "n1-0"])
@@ -226,6 +249,32 @@ def test_a_sheet_that_people_filled_is_a_list_of_their_grades_on_todays_text(cal
     assert (row.doc_id, row.grade, row.provenance.source) == ("h0-3", 2, Source.HUMAN)
     assert row.provenance.rater == "r7"
     assert row.text_hash == text_hash("title: item h0-3 renewed class I")
+
+
+def test_a_filled_sheet_merged_in_makes_the_list_fresh_again(call, judged):
+    renew(judged, ["h0-3", "h1-8"])
+    call(*words(judged))
+    path = judged.folder / "new.refresh" / "for-people.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        sheet = list(csv.DictReader(file))
+    later = now(days_ago=-0.5)
+    sheet[0] |= {"grade": sheet[0]["old_grade"], "judged_at": later}  # found the same
+    sheet[1] |= {"grade": "0", "judged_at": later}
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(sheet[0]))
+        writer.writeheader()
+        writer.writerows(sheet)
+    done = call(
+        "lists", "merge", "new.refresh/for-people.csv", "new.jsonl", "--policy", "newest",
+        "--out", "merged.jsonl",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert {r.doc_id: r.grade for r in rows_of("merged.jsonl")}["h1-8"] == 0
+    done = call(
+        "refresh", "--judgments", "merged.jsonl", "--catalogue", "catalogue.jsonl", "--judge",
+        judged.judge(), "--max-age-days", "30", "--out", "x.jsonl", "--dry-run", "--json",
+    )  # fmt: skip
+    assert done.json["states"]["people"] == {"fresh": 60, "stale": 0, "gone": 0, "unknown": 0}
 
 
 def test_a_sheet_that_people_filled_is_never_written_over(call, judged):
