@@ -21,6 +21,7 @@ COMMANDS: dict[str, str] = {
     "demo": "Run the whole job on the bundled example shop.",
     "review": "Review a change: before and after, judged, with a verdict.",
     "score": "Score runs against a judgment list.",
+    "compare": "Compare runs pair by pair: interval, p, effect, power.",
     "gaps": "List the documents that nobody rated.",
     "fill": "Have a judge grade the gaps, and write a new list.",
     "refresh": "Find stale judgments, grade anew, list people's for people.",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil, sqrt
+from math import ceil, isnan, nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ __all__ = [
     "bootstrap_interval",
     "compare",
     "compare_values",
+    "effect_size",
+    "holm",
     "minimum_detectable_effect",
     "queries_needed",
     "sign_flip_p",
@@ -239,6 +241,33 @@ def queries_needed(deltas: _Floats, effect: float) -> int | None:
         raise UsageError(f"the effect is {effect}; it must be above 0")
     sd = _sd(deltas)
     return None if np.isnan(sd) else max(2, ceil((_MDE_FACTOR * sd / effect) ** 2 - TOLERANCE))
+
+
+def effect_size(deltas: _Floats) -> float:
+    """Mean delta over the standard deviation of the deltas (Cohen's d of paired samples).
+
+    NaN over fewer than two deltas, and where all deltas are equal.
+
+    Raises:
+        UsageError: a delta is not finite.
+    """
+    sd = _sd(deltas)
+    return float(deltas.mean()) / sd if sd > 0 else float("nan")
+
+
+def holm(ps: Sequence[float]) -> tuple[float, ...]:
+    """Holm-adjusted p of each test among all of them; a NaN is no test and stays NaN.
+
+    The i-th smallest of m is multiplied by m - i + 1, never falls below a smaller one's, and ends
+    at 1 (Holm 1979).
+    """
+    order = sorted((i for i, p in enumerate(ps) if not isnan(p)), key=lambda i: ps[i])
+    adjusted = [nan] * len(ps)
+    reached = 0.0
+    for place, i in enumerate(order):
+        reached = max(reached, min(1.0, (len(order) - place) * ps[i]))
+        adjusted[i] = reached
+    return tuple(adjusted)
 
 
 def _sd(deltas: _Floats) -> float:
