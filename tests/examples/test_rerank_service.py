@@ -212,6 +212,26 @@ def test_what_is_no_http_is_told_so_and_hurts_nobody(idle: Process):
     assert idle.ask("GET", "/health")[0] == 200
 
 
+def test_a_connection_takes_many_requests_also_before_the_first_is_answered(idle: Process):
+    body = json.dumps({"query": "q", "hits": []}).encode()
+    ask = b"POST /rerank HTTP/1.1\r\nhost: h\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)
+    last = b"GET /health HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", idle.port), timeout=10) as connection:
+        connection.sendall(ask + ask)
+        connection.sendall(last)
+        said = b"".join(iter(lambda: connection.recv(65_536), b""))
+    assert said.count(b"HTTP/1.1 200 ") == 3
+    assert said.count(b'"hits": []') == 2
+    assert said.endswith(b"}")
+
+
+def test_a_caller_that_hangs_up_hurts_nobody(idle: Process):
+    for _ in range(20):
+        with socket.create_connection(("127.0.0.1", idle.port), timeout=10) as connection:
+            connection.sendall(b"POST /rerank HTTP/1.1\r\nhost: h\r\ncontent-length: 99\r\n\r\n{")
+    assert idle.ask("GET", "/health")[0] == 200
+
+
 def test_no_hits_are_no_error(idle: Process):
     assert idle.rerank("q", [])["hits"] == []
 
