@@ -20,6 +20,7 @@ from relgate.cache.base import Store
 from relgate.cache.claims import CLAIM_S
 from relgate.cache.holding import Holding
 from relgate.cache.keys import grade_key, query_hash, text_hash
+from relgate.cache.parts import PartName, key_parts
 from relgate.cache.rows import (
     SHORT_HASH_CHARS,
     StoredRow,
@@ -88,6 +89,7 @@ class CachedJudge:
         self._store = store
         self._clock = clock
         self._claim_s = claim_s
+        self._known_parts: tuple[str, dict[PartName, str] | None] | None = None
         self._warned: set[str] = set()
         self._counting = threading.Lock()
 
@@ -235,7 +237,7 @@ class CachedJudge:
         items: dict[str, str] = {}
         for key, hit in hits.items():
             if hit.graded:
-                row = self._row(query, batch[key].text, hit)
+                row = self._row(query, batch[key], hit)
                 if row is None:
                     self._count(unsaved=1)
                     self._warn("grades that do not fit the rubric are not stored")
@@ -243,7 +245,13 @@ class CachedJudge:
                     items[key] = encode_row(row, key=key)
         return items
 
-    def _row(self, query: str, text: str, hit: JudgedHit) -> StoredRow | None:
+    def _parts(self) -> dict[PartName, str] | None:
+        known = self._inner.fingerprint
+        if self._known_parts is None or self._known_parts[0] != known:
+            self._known_parts = (known, key_parts(self._inner))
+        return self._known_parts[1]
+
+    def _row(self, query: str, candidate: Candidate, hit: JudgedHit) -> StoredRow | None:
         try:
             row = StoredRow(
                 version=self._inner.version,
@@ -258,7 +266,9 @@ class CachedJudge:
                 batch_size=hit.batch_size,
                 position=hit.position,
                 query_hash=query_hash(query)[:SHORT_HASH_CHARS],
-                text_hash=text_hash(text)[:SHORT_HASH_CHARS],
+                text_hash=text_hash(candidate.text)[:SHORT_HASH_CHARS],
+                doc_hash=text_hash(candidate.id)[:SHORT_HASH_CHARS],
+                parts=self._parts(),
             )
         except ValidationError:
             return None

@@ -24,7 +24,7 @@ from relgate.cache.base import StoreStats
 from relgate.cache.claims import is_gone
 from relgate.rubrics.errors import CacheUnavailableError
 
-__all__ = ["RedisStore", "redis_url"]
+__all__ = ["RedisStore", "redis_url", "shown_place"]
 
 _GRADE: Final = "relgate:1:grade:"
 _CLAIM: Final = "relgate:1:claim:"
@@ -74,6 +74,15 @@ def redis_url(place: str | Path) -> str | None:
     return f"{found[1]}://{slash}{found[2]}"
 
 
+def shown_place(place: str | Path) -> str:
+    """A folder as it is, an address without its password."""
+    url = redis_url(place)
+    if url is None:
+        return str(place)
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
 class RedisStore:
     """A `Store` on a Redis server; get one with `relgate.cache.open_store`.
 
@@ -88,8 +97,7 @@ class RedisStore:
 
     def __init__(self, url: str, *, required: bool = False) -> None:
         self.required = required
-        parts = urlsplit(url)
-        self._place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+        self._place = shown_place(url)
         self._turn = threading.Lock()
         self._found = self._written = 0
         self._warned = False

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 
-from relgate.cache.guard import FILE_NAME, State, inspect
-from relgate.cache.reader import Reader
-from relgate.cache.rows import StoredRow, decode_row
+from relgate.cache.contents import contents
+from relgate.cache.guard import FILE_NAME
+from relgate.cache.redis_store import redis_url, shown_place
+from relgate.cache.rows import decode_row
 from relgate.cache.store import DEFAULT_DIRECTORY
-from relgate.rubrics.errors import CacheUnavailableError
 
-__all__ = ["CacheStats", "JudgeModel", "cache_stats"]
+__all__ = ["CacheStats", "JudgeModel", "cache_stats", "set_aside_files"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -38,10 +36,10 @@ class CacheStats:
     """What a cache holds.
 
     Attributes:
-        directory: where it is.
+        directory: where it is; an address without its password.
         rows: grades that can be served.
         invalid: rows that cannot: damaged, pickled, foreign, of another format.
-        bytes: size on disk, its write-ahead log included.
+        bytes: size on disk, its write-ahead log included; on a server, length of keys and rows.
         by_judge: grades by judge version and model, sorted.
         oldest: time of the first grade, ISO 8601, or None in an empty cache.
         newest: time of the last grade, ISO 8601, or None in an empty cache.
@@ -66,29 +64,21 @@ def cache_stats(directory: str | Path = DEFAULT_DIRECTORY) -> CacheStats:
     Raises:
         CacheUnavailableError: what is there is not a cache of ours, or it is damaged.
     """
-    path = Path(directory) / FILE_NAME
     tally = _Tally()
-    state = inspect(path, frozen=True)
-    if state.state is State.DAMAGED:
-        raise CacheUnavailableError(
-            f"{path}: damaged ({state.reason}); the next run sets it aside and starts a fresh one"
-        )
-    if state.state is State.SOUND:
-        try:
-            with closing(Reader(path, frozen=True)) as reader:
-                for item in reader.scan():
-                    tally.add(None if item is None else decode_row(item[1], key=item[0]))
-        except sqlite3.Error as error:
-            raise CacheUnavailableError(f"{path}: cannot be read ({error})") from error
+    with contents(directory) as rows:
+        for item in rows:
+            tally.add(item)
+    path = None if redis_url(directory) else Path(directory) / FILE_NAME
+    sides = () if path is None else (path, path.with_name(f"{path.name}-wal"))
     return CacheStats(
-        directory=str(directory),
+        directory=shown_place(directory),
         rows=tally.by_judge.total(),
         invalid=tally.invalid,
-        bytes=sum(_size(path.with_name(path.name + side)) for side in ("", "-wal")),
+        bytes=tally.chars if path is None else sum(map(_size, sides)),
         by_judge=MappingProxyType(dict(sorted(tally.by_judge.items()))),
         oldest=tally.oldest,
         newest=tally.newest,
-        set_aside=_count_aside(path),
+        set_aside=0 if path is None else len(set_aside_files(path.parent)),
     )
 
 
@@ -98,10 +88,13 @@ class _Tally:
     def __init__(self) -> None:
         self.by_judge: Counter[JudgeModel] = Counter()
         self.invalid = 0
+        self.chars = 0
         self.oldest: str | None = None
         self.newest: str | None = None
 
-    def add(self, row: StoredRow | None) -> None:
+    def add(self, item: tuple[str, str] | None) -> None:
+        self.chars += 0 if item is None else len(item[0]) + len(item[1])
+        row = None if item is None else decode_row(item[1], key=item[0])
         if row is None:
             self.invalid += 1
             return
@@ -117,7 +110,8 @@ def _size(path: Path) -> int:
     return path.stat().st_size if path.is_file() else 0
 
 
-def _count_aside(path: Path) -> int:
+def set_aside_files(directory: Path) -> list[Path]:
+    """The damaged cache files kept in `directory`, without their side files, oldest first."""
     sides = ("-wal", "-shm", "-journal")
-    found = path.parent.glob(f"{path.name}.corrupt-*")
-    return sum(not file.name.endswith(sides) for file in found)
+    found = directory.glob(f"{FILE_NAME}.corrupt-*")
+    return sorted(file for file in found if not file.name.endswith(sides))

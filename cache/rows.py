@@ -13,6 +13,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from relgate.cache.parts import PartName
 from relgate.rubrics import Rubric
 
 __all__ = [
@@ -26,8 +27,8 @@ __all__ = [
     "fits",
 ]
 
-ROW_FORMAT: Final = 1
-"""The row format that this version writes and reads; another number is a miss."""
+ROW_FORMAT: Final = 2
+"""The row format that this version writes. It reads 1 as well; another number is a miss."""
 
 MAX_REASON_CHARS: Final = 2_000
 """Reasons are short by the prompt; what runs on past this is cut, so that rows stay small."""
@@ -35,6 +36,7 @@ MAX_REASON_CHARS: Final = 2_000
 SHORT_HASH_CHARS: Final = 16
 """Length of the hashes kept in a row: enough to tell texts apart, not to find them."""
 
+_SINCE_2: Final = frozenset({"doc_hash", "parts"})
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 _CHECKSUM_CHARS: Final = 32
 _TAIL: Final = ',"checksum":"'
@@ -47,7 +49,12 @@ def _is_time(text: str) -> str:
     return text
 
 
+def _in_order(parts: dict[PartName, str]) -> dict[PartName, str]:
+    return dict(sorted(parts.items()))  # one order, so that a row can be written again the same
+
+
 _ShortHash = Annotated[str, Field(pattern=rf"^[0-9a-f]{{{SHORT_HASH_CHARS}}}$")]
+_PartHash = Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
 _Name = Annotated[str, Field(min_length=1, max_length=500)]
 
 
@@ -69,11 +76,15 @@ class StoredRow(BaseModel):
         spread: standard deviation of the grade, if known.
         query_hash: start of the query's hash, to explain a miss.
         text_hash: start of the text's hash, to explain a miss.
+        doc_hash: start of the hash of the first id that the text was graded under, to explain a
+            miss; since format 2.
+        parts: a short hash of each part of the fingerprint, to explain a miss (see `parts`); None
+            for a judge that does not show them; since format 2.
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", hide_input_in_errors=True)
 
-    format: Literal[1] = ROW_FORMAT
+    format: Literal[1, 2] = ROW_FORMAT
     version: _Name
     fingerprint: _Name
     model: _Name | None
@@ -87,6 +98,8 @@ class StoredRow(BaseModel):
     spread: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] | None = None
     query_hash: _ShortHash
     text_hash: _ShortHash
+    doc_hash: _ShortHash | None = None
+    parts: Annotated[dict[PartName, _PartHash], AfterValidator(_in_order)] | None = None
 
 
 def clean_reason(reason: str) -> str:
@@ -101,7 +114,7 @@ def fits(*, grade: int, label: str, rubric: Rubric) -> bool:
 
 def encode_row(row: StoredRow, *, key: str) -> str:
     """The text to store for `row` under `key`."""
-    body = row.model_dump_json()[: -len("}")]
+    body = row.model_dump_json(exclude=set(_SINCE_2) if row.format == 1 else None)[: -len("}")]
     return f'{body}{_TAIL}{_checksum(key, body)}"}}'
 
 
