@@ -133,11 +133,11 @@ def test_a_passed_deadline_returns_the_first_stages_order_and_keeps_what_was_gra
     hits = [*HITS, {"id": "s", "text": "good but slow"}, {"id": "g", "text": "good"}]
     with start("--batch-size", 1, "--deadline", 10) as service:
         begin = time.monotonic()
-        answer = service.rerank("q", hits, deadline_s=1)
-        assert time.monotonic() - begin < 5
+        answer = service.rerank("q", hits, deadline_s=2)
+        assert time.monotonic() - begin < 8
         assert ids(answer) == [hit["id"] for hit in hits]
         assert answer["graded"] == 0
-        assert answer["first_stage_order"] == "first-stage order kept: 1 s passed"
+        assert answer["first_stage_order"] == "first-stage order kept: 2 s passed"
         before = seen(judge)["calls"]
         quick = service.rerank("q", [hit for hit in hits if hit["id"] != "s"])
         assert quick["graded"] == 6
@@ -146,12 +146,12 @@ def test_a_passed_deadline_returns_the_first_stages_order_and_keeps_what_was_gra
 
 def test_a_killed_judge_leaves_the_first_stages_order_and_a_living_service(judge: Process, start):
     good = [*HITS, {"id": "g", "text": "good"}]
-    with start("--deadline", 0.5, "--batch-size", 1) as service:
+    with start("--deadline", 10, "--batch-size", 1) as service:
         before = service.rerank("known", good)
         assert before["graded"] == 6
         judge.kill()
         for n in range(5):  # 30 failed calls: a batch job would have stopped for good
-            answer = service.rerank(f"new {n}", good)
+            answer = service.rerank(f"new {n}", good, deadline_s=0.5)
             assert ids(answer) == [hit["id"] for hit in good]
             assert answer["first_stage_order"] is not None
         assert service.rerank("known", good) == before  # the cache needs no judge
