@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from relgate.cache import open_store
 from relgate.cache.keys import text_hash
 from relgate.eval.catalogue import read_catalogue
 from relgate.eval.lists.read import read_list
@@ -429,7 +430,8 @@ def test_a_second_run_after_a_kill_asks_for_nothing_that_was_graded(judged, how)
     with (judged.folder / f"{judged.module}.py").open("a") as file:
         file.write(SLOW)
     (judged.folder / "relgate.toml").write_text("concurrency = 1\n")
-    # another rubric's grades, all stale, and no row of the cache serves: the judge is new too
+    # an edited function is another judge: all is stale, and no row of the cache serves
+    paid = stored(judged)
     begun, calls = judged.folder / "begun.txt", judged.folder / "calls.txt"
     command = [
         sys.executable, "-m", "relgate.eval", *words(judged, "--json", judge="slow"),
@@ -440,7 +442,7 @@ def test_a_second_run_after_a_kill_asks_for_nothing_that_was_graded(judged, how)
     )
     try:
         wait_for(lambda: begun.exists() and len(begun.read_text().splitlines()) == 4)
-        time.sleep(0.3)  # the third grade's row, some milliseconds of writing
+        wait_for(lambda: stored(judged) == paid + 6 * 3)
         first.send_signal(how)
         first.wait(10)
     finally:
@@ -460,6 +462,15 @@ def test_a_second_run_after_a_kill_asks_for_nothing_that_was_graded(judged, how)
     assert (said["graded"], said["cached"]) == (6 * N, 6 * 3)
     left = [p.name for p in judged.folder.rglob("*.tmp")]
     assert left == []
+
+
+def stored(shop):
+    """Grades in the cache, other processes' too."""
+    store = open_store(shop.folder / ".relgate" / "cache")
+    try:
+        return sum(row is not None for row in store.scan())
+    finally:
+        store.close()
 
 
 def wait_for(ready):
