@@ -127,6 +127,15 @@ def test_a_second_request_is_answered_from_the_cache(judge: Process, start):
         assert (health["cached"], health["stored"], health["calls"]) == (6, 6, 1)
 
 
+def test_the_same_new_query_asked_many_times_at_once_is_paid_for_once(judge: Process, start):
+    hits = [*HITS, {"id": "g", "text": "good"}]
+    with start("--deadline", 10) as service, ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: service.rerank("q", hits, deadline_s=9), range(8)))
+        assert all(answer["graded"] == 6 for answer in answers)
+        assert all(answer == answers[0] for answer in answers)
+        assert seen(judge)["calls"] == 1
+
+
 def test_a_passed_deadline_returns_the_first_stages_order_and_keeps_what_was_graded(
     judge: Process, start
 ):
