@@ -63,5 +63,7 @@ def test_judged_at_k_is_over_the_queries_that_return_something_on_both_sides(
 
 def test_grades_of_an_unnamed_judge_beside_a_trusted_one_fail(judged, make_run, reviewed, outcome):
     run = make_run({"q1": ["a"], "elsewhere": ["a"]})
-    (finding,) = outcome(reviewed(judged, run, run, judges=(use("seen"),)), "R15").findings
+    found = outcome(reviewed(judged, run, run, judges=(use("seen"),)), "R15")
+    (finding,) = found.findings
+    assert found.summary == "4 judge-made grades, 2 of them without a trusted certificate"
     assert finding.message == "2 judge-made grades, and nothing says by which judge"

@@ -133,3 +133,9 @@ def test_few_samples_do_not_tell_p99(check, evidence, many, n, notes):
     outcome = check("R9", evidence(*many(3), change=change))
     assert outcome.state is PASSED
     assert [f.severity for f in outcome.findings] == [Verdict.APPROVE] * notes
+
+
+def test_the_line_shows_what_was_given_and_nothing_else(check, evidence, many):
+    change = timed(Percentiles(p95_ms=20.0), Percentiles(p95_ms=21.0, p99_ms=40.0))
+    outcome = check("R9", evidence(*many(3), change=change))
+    assert outcome.summary == "p95 20.0 ms to 21.0 ms, p99 ? to 40.0 ms"

@@ -132,3 +132,14 @@ def test_other_changes_are_not_checked_and_cap_nothing(check, evidence, many, ch
     broken = (held(before=True, after=False),)
     outcome = check("R11", evidence(*many(3), change=change, filter_cases=broken))
     assert (outcome.state, outcome.cap) == (RuleState.NOT_CHECKED, None)
+
+
+def test_a_long_list_of_cases_is_counted(check, evidence, many):
+    def listed(n: int) -> str:
+        found = evidence(
+            *many(3), change=filtered(), filter_cases=[held(before=True, after=False)] * n
+        )
+        return check("R11", found).findings[0].message
+
+    assert listed(7).endswith("and 2 more")
+    assert "more" not in listed(5)

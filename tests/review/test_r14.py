@@ -140,3 +140,8 @@ def test_a_good_mean_does_not_hide_a_stratum(make_list, make_run, reviewed, outc
     assert finding.figures["n"] == 30
     same = reviewed(make_list(grades), make_run(before), make_run(before), strata=strata)
     assert outcome(same, "R14").findings == ()
+
+
+def test_a_p_equal_to_its_limit_is_watched(check, evidence, many):
+    outcome = check("R14", evidence(*many(3), strata=(stratum(-0.06, p=0.05),)))
+    assert [f.severity for f in outcome.findings] == [Verdict.APPROVE]
