@@ -18,6 +18,7 @@ from collections.abc import Callable
 
 import diskcache
 import numpy as np
+from lists import lists
 from sklearn.metrics import cohen_kappa_score
 
 from relgate.cache import open_store
@@ -191,3 +192,4 @@ if __name__ == "__main__":
     dispatch()
     parsing()
     startup()
+    lists()

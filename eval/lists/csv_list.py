@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from relgate.eval.lists.clean import clean_table
 from relgate.eval.lists.columns import is_list_header, list_columns
 from relgate.eval.lists.jsontext import Content, Json
 from relgate.eval.lists.sink import ListFile, Options, Sink
@@ -69,6 +70,9 @@ def _read(content: Content, options: Options, file_format: str) -> ListFile:
     for name in table.header:
         if name not in columns.values():
             sink.notes.add("column(s) left out", name)
+    clean = None if quepid else clean_table(table, columns, options)
+    if clean is not None:
+        return ListFile(clean, file_format, content.path, 0, 0, 0, sink.notes.lines())
     for line, cells in table.rows():
         row: dict[str, Json] = {
             name: unspaced(cells[at]) if quepid else cell_value(name, cells[at])

@@ -11,7 +11,7 @@ from relgate.eval.files import write_bytes_atomic
 from relgate.eval.lists.jsontext import Json
 from relgate.rubrics.errors import InputError
 
-__all__ = ["is_parquet", "parquet_columns", "parquet_rows", "write_parquet"]
+__all__ = ["is_parquet", "parquet_batches", "parquet_columns", "parquet_rows", "write_parquet"]
 
 _MAGIC = b"PAR1"
 _BATCH_ROWS = 65_536
@@ -53,10 +53,10 @@ def parquet_columns(path: str | Path) -> tuple[str, ...]:
         raise _damaged(path, error) from error
 
 
-def parquet_rows(
+def parquet_batches(
     path: str | Path, columns: Iterable[str] | None = None
-) -> Iterator[tuple[int, dict[str, Json]]]:
-    """Each row's number (from 1) and its values; a batch at a time is in memory.
+) -> Iterator[dict[str, list[Json]]]:
+    """The values by column, a batch of rows at a time.
 
     Args:
         path: the file.
@@ -66,17 +66,25 @@ def parquet_rows(
         InputError: a damaged file, or no pyarrow.
     """
     arrow, parquet = _arrow(path)
-    number = 0
     wanted = None if columns is None else list(columns)
     try:
         with parquet.ParquetFile(path) as file:
             for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=wanted):
-                names = batch.schema.names
-                for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                    number += 1
-                    yield number, dict(zip(names, values, strict=True))
+                values = [column.to_pylist() for column in batch.columns]
+                yield dict(zip(batch.schema.names, values, strict=True))
     except (arrow.ArrowException, OSError) as error:
         raise _damaged(path, error) from error
+
+
+def parquet_rows(
+    path: str | Path, columns: Iterable[str] | None = None
+) -> Iterator[tuple[int, dict[str, Json]]]:
+    """Each row's number (from 1) and its values; arguments and errors as `parquet_batches`."""
+    number = 0
+    for batch in parquet_batches(path, columns):
+        for values in zip(*batch.values(), strict=True):
+            number += 1
+            yield number, dict(zip(batch, values, strict=True))
 
 
 def write_parquet(path: str | Path, columns: Mapping[str, Sequence[str | int | None]]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from relgate.eval.files import load_content, read_text
+from relgate.eval.lists.clean import clean_columns
 from relgate.eval.lists.columns import list_columns
 from relgate.eval.lists.csv_list import has_list_header, read_csv_list, read_quepid_csv
 from relgate.eval.lists.docids import DocIds
@@ -21,7 +22,12 @@ from relgate.eval.lists.jsonl_list import (
 from relgate.eval.lists.jsontext import Content, Json, json_lines
 from relgate.eval.lists.ltr import looks_like_ltr, read_ltr
 from relgate.eval.lists.opensearch import is_opensearch_judgments, read_opensearch
-from relgate.eval.lists.parquet import is_parquet, parquet_columns, parquet_rows
+from relgate.eval.lists.parquet import (
+    is_parquet,
+    parquet_batches,
+    parquet_columns,
+    parquet_rows,
+)
 from relgate.eval.lists.quepid import quepid_kind, read_quepid_json
 from relgate.eval.lists.quepid_book import (
     has_book_header,
@@ -130,10 +136,16 @@ def _read_parquet(path: str | Path, options: Options) -> ListFile:
     for name in names:
         if name not in columns.values():
             sink.notes.add("column(s) left out", name)
+    taken_for = "esci" if {"esci_label", "product_locale"} <= set(names) else "parquet"
+    batches = parquet_batches(path, columns.values())
+    named = ({name: batch[column] for name, column in columns.items()} for batch in batches)
+    clean = clean_columns(named, options)
+    if clean is not None:
+        return ListFile(clean, taken_for, str(path), 0, 0, 0, sink.notes.lines())
     for number, values in parquet_rows(path, columns.values()):
         row: dict[str, Json] = {name: values[column] for name, column in columns.items()}
         sink.add(row, line=number)
-    return sink.finish("esci" if {"esci_label", "product_locale"} <= set(names) else "parquet")
+    return sink.finish(taken_for)
 
 
 def _wands_texts(path: str | Path) -> Mapping[str, str]:

@@ -110,6 +110,9 @@ def open_table(text: str, path: str | Path, *, fits: Callable[[Sequence[str]], b
 
 
 def _header(text: str, delimiter: str, path: str, line: int) -> tuple[str, ...]:
+    end = text.find("\n") + 1
+    if end and '"' not in text[:end]:
+        text = text[:end]  # the reader would copy all of it
     for _, cells in _records(text, delimiter, path, line):
         return tuple(cells)
     return ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from relgate.eval.lists.clean import clean_qrels
 from relgate.eval.lists.jsontext import Content
 from relgate.eval.lists.sink import ListFile, Options, Sink
 from relgate.rubrics.errors import InputError
@@ -37,6 +38,9 @@ def read_qrels(content: Content, options: Options) -> ListFile:
     Raises:
         InputError: a line without four fields, a negative grade, or any other fault, with its line.
     """
+    clean = clean_qrels(content.text, options)
+    if clean is not None:
+        return ListFile(clean, "trec", content.path, 0, 0, 0, ())
     sink = Sink(options, content.path)
     for line, fields in trec_lines(content.text):
         if len(fields) != _FIELDS:

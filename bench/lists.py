@@ -1,0 +1,131 @@
+"""Reading a judgment list of a million rows with all checks, each reader in a process of its own.
+
+CPU seconds and MB above the start of reading, medians of three interleaved rounds. The peers check
+what we check: grades on the scale, nothing empty, no pair twice. polars is left out when it is not
+installed: nothing of relgate needs it.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+ROUNDS = 3
+QUERIES, DEPTH = 20_000, 50
+
+
+def write_inputs(folder: Path) -> None:
+    rng = random.Random(1)
+    rows = [
+        (f"query number {q}", f"B{d:08d}", rng.randrange(4))
+        for q in range(QUERIES)
+        for d in rng.sample(range(10**7), DEPTH)
+    ]
+    text = "query,doc_id,grade\n" + "".join(f"{q},{d},{g}\n" for q, d, g in rows)
+    (folder / "list.csv").write_text(text)
+    qrels = "".join(f"{q.rsplit(' ', 1)[1]} 0 {d} {g}\n" for q, d, g in rows)
+    (folder / "list.qrels").write_text(qrels)
+    (folder / "list.csv.gz").write_bytes(gzip.compress(text.encode(), 1))
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+    from pyarrow import parquet  # noqa: PLC0415
+
+    names = ("query", "doc_id", "grade")
+    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    parquet.write_table(pa.table(columns), folder / "list.parquet")
+
+
+def ours(path: str) -> None:
+    from relgate.eval.lists.read import read_list  # noqa: PLC0415 - not in the peers' processes
+    from relgate.eval.lists.types import SCALES  # noqa: PLC0415
+
+    if len(read_list(path, scale=SCALES["0-3"]).judgments) != QUERIES * DEPTH:
+        raise ValueError(path)
+
+
+def csv_module(path: str) -> None:
+    grades: dict[str, dict[str, int]] = {}
+    with Path(path).open(newline="") as file:
+        reader = csv.reader(file)
+        next(reader)
+        for query, doc_id, grade in reader:
+            own = grades.setdefault(query, {})
+            if not query or not doc_id or doc_id in own or not 0 <= int(grade) <= 3:  # noqa: PLR2004
+                raise ValueError(path)
+            own[doc_id] = int(grade)
+
+
+def polars_checked(path: str) -> None:
+    import polars as pl  # type: ignore[import-not-found] # noqa: PLC0415 - may not be installed
+
+    frame = pl.read_csv(path, schema_overrides={"query": pl.String, "doc_id": pl.String})
+    sound = (
+        frame["grade"].is_between(0, 3).all(),
+        not frame.select(pl.any_horizontal(pl.all().is_null())).to_series().any(),
+        not frame.select("query", "doc_id").is_duplicated().any(),
+    )
+    if not all(sound):
+        raise ValueError(path)
+
+
+READERS: dict[str, tuple[Callable[[str], None], str]] = {
+    "relgate, CSV": (ours, "list.csv"),
+    "csv module, dict of dicts": (csv_module, "list.csv"),
+    "polars": (polars_checked, "list.csv"),
+    "relgate, CSV in gzip": (ours, "list.csv.gz"),
+    "relgate, TREC": (ours, "list.qrels"),
+    "relgate, Parquet": (ours, "list.parquet"),
+}
+
+
+def one(name: str, folder: str) -> None:
+    """Reads once, in this process of its own."""
+    read, file = READERS[name]
+    path = str(Path(folder) / file)
+    if read is ours:
+        import relgate.eval.lists.read  # noqa: F401, PLC0415 - loading is measured elsewhere
+    before = peak_mb()
+    begin = time.process_time()
+    read(path)
+    print(time.process_time() - begin, peak_mb() - before)
+
+
+def peak_mb() -> float:
+    """The most memory of this process so far; `ru_maxrss` would tell of its parent too."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) / 1024
+
+
+def lists() -> None:
+    names = [n for n in READERS if n != "polars" or find_spec("polars") is not None]
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
+    with tempfile.TemporaryDirectory() as folder:
+        write_inputs(Path(folder))
+        for _ in range(ROUNDS):
+            for name in names:
+                command = [sys.executable, __file__, name, folder]
+                out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+                seconds, mb = map(float, out.split())
+                found[name].append((seconds, mb))
+    base = statistics.median(s for s, _ in found["relgate, CSV"])
+    print("a judgment list of 1,000,000 rows, read with all checks:")
+    for name, rounds in found.items():
+        seconds, mb = (statistics.median(part) for part in zip(*rounds, strict=True))
+        print(f"  {name:<28} {seconds:8.3f} s   {mb:7.0f} MB   {seconds / base:5.1f}x")
+    if "polars" not in names:
+        print("  polars is not installed: goal G12 is not measured against it here")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3:  # noqa: PLR2004 - a reader and a folder
+        one(*sys.argv[1:])
+    else:
+        lists()
