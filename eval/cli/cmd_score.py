@@ -30,10 +30,25 @@ _SHOWN = 5
 @list_options
 @click.option("--queries", type=FILE, help="Query texts and traffic weights.")
 @metric_options
+@click.option(
+    "--unrated",
+    type=click.Choice(["zero", "condensed", "judged-only"]),
+    default="zero",
+    help="Unrated documents keep their rank and gain nothing (zero, the default), or are dropped "
+    "from the whole list (condensed) or from the top k (judged-only).",
+)
+@click.option(
+    "--persistence",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.8,
+    help="RBP's p; 0.8 by default.",
+)
 @config_option
 @output_options
 def command(runs: tuple[Path, ...], **flags: Any) -> None:  # noqa: ANN401 - click
     """Score runs against a judgment list; every figure names its convention."""
+    from dataclasses import replace  # noqa: PLC0415
+
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
     from relgate.eval.filling import align_inputs  # noqa: PLC0415
     from relgate.eval.metrics.crosscheck import crosscheck  # noqa: PLC0415
@@ -45,34 +60,37 @@ def command(runs: tuple[Path, ...], **flags: Any) -> None:  # noqa: ANN401 - cli
     found = load.load_list(project, output, flags["list_format"])
     read = [load.load_run(path, path.name, output, flags["run_format"]) for path in runs]
     aligned = align_inputs(found.judgments, read, project, table=load.load_queries(project))
-    scores = score_runs(aligned.judgments, aligned.runs, aligned.axis, project.conventions())
+    conventions = replace(
+        project.conventions(), unrated=flags["unrated"], persistence=flags["persistence"]
+    )
+    scores = score_runs(aligned.judgments, aligned.runs, aligned.axis, conventions)
     for warning in (*aligned.axis.warnings, *aligned.warnings):
         output.remark(warning)
-    metrics = list(scores[0].values)
+    means = [[*s.means().values(), *s.further_means().values()] for s in scores]
     output.table(
         "",
         ["Metric", *(s.name for s in scores), "Queries"],
         [
             [
-                project.conventions().name(metric),
-                *(f"{s.mean(metric).value:.4f}" for s in scores),
-                "/".join(dict.fromkeys(str(s.mean(metric).n) for s in scores)),
+                row[0].name,
+                *(f"{mean.value:.4f}" for mean in row),
+                "/".join(dict.fromkeys(str(mean.n) for mean in row)),
             ]
-            for metric in metrics
+            for row in zip(*means, strict=True)
         ],
     )
     documents: list[dict[str, Any]] = []
     for number, (run, side) in enumerate(zip(aligned.runs, scores, strict=True)):
         _remarks(output, side)
-        document = _document(side, project.conventions())
-        if run.given is not None:
+        document = _document(side, conventions)
+        if run.given is not None and conventions.unrated == "zero":
             said = _cross_checks(crosscheck(aligned.judgments, run, aligned.axis, number, side))
             more = len(said) - _SHOWN
             for line in [*said[:_SHOWN], *([f"{more} more with --json"] if more > 0 else [])]:
                 output.remark(f"{run.name}: {line}")
             document["cross_checks"] = said
         documents.append(document)
-    output.document({"conventions": project.conventions().asdict(), "runs": documents})
+    output.document({"conventions": conventions.asdict(), "runs": documents})
 
 
 def _cross_checks(checked: Any) -> list[str]:  # noqa: ANN401 - CrossCheck, lazily imported
@@ -103,7 +121,8 @@ def _remarks(output: Output, side: Any) -> None:  # noqa: ANN401 - RunScores, la
 
 
 def _document(side: Any, conventions: Any) -> dict[str, Any]:  # noqa: ANN401 - likewise
-    means = {metric: side.mean(metric) for metric in side.values}
+    means = {**side.means(), **side.further_means()}
+    values = {**side.values, **side.further()}
     return {
         "name": side.name,
         "means": {
@@ -116,7 +135,7 @@ def _document(side: Any, conventions: Any) -> dict[str, Any]:  # noqa: ANN401 - 
                 "text": query.shown,
                 "returned": int(side.returned[i]),
                 "unrated": int(side.unrated[i]),
-                **{m.value: _number(float(values[i])) for m, values in side.values.items()},
+                **{m.value: _number(float(of[i])) for m, of in values.items()},
             }
             for i, query in enumerate(side.queries)
         ],

@@ -20,12 +20,16 @@ __all__ = [
     "NO_DOCUMENT",
     "REPEAT",
     "UNRATED",
+    "average_precision",
     "dcg",
     "discounts",
+    "expected_reciprocal_rank",
     "hit",
     "ideal_dcg",
     "ndcg",
     "precision",
+    "rank_biased_precision",
+    "rank_biased_residual",
     "recall",
     "reciprocal_rank",
     "relevant_counts",
@@ -114,6 +118,55 @@ def hit(top: _Grades, floor: int) -> _Floats:
 def recall(top: _Grades, hist: _Ints, floor: int) -> _Floats:
     """Relevant documents within k over all judged relevant ones; NaN where there are none."""
     return share(relevant_counts(top, floor), hist[:, floor:].sum(axis=1))
+
+
+def average_precision(top: _Grades, hist: _Ints, floor: int) -> _Floats:
+    """Mean precision at the ranks of relevant documents, over all judged relevant ones.
+
+    As trec_eval's map_cut. NaN where there is no judged relevant document. Shape (nq,).
+    """
+    relevant = (top >= floor).astype(np.float64)
+    at_rank: _Floats = np.cumsum(relevant, axis=1, dtype=np.float64)
+    found = np.asarray((at_rank * relevant) @ (1.0 / np.arange(1, top.shape[1] + 1)), np.float64)
+    total = hist[:, floor:].sum(axis=1)
+    return np.where(total > 0, found / np.maximum(total, 1), np.nan)
+
+
+def expected_reciprocal_rank(top: _Grades, levels: int) -> _Floats:
+    """ERR: the mean reciprocal rank at which a reader stops (Chapelle et al. 2009). Shape (nq,).
+
+    A document of grade g stops the reader with probability (2^g - 1) / 2^(levels - 1).
+    """
+    chance = (np.exp2(np.arange(levels)) - 1.0) / 2.0 ** (levels - 1)
+    stops = np.concatenate((chance, np.zeros(_MARKS)))[top]
+    goes_on: _Floats = np.cumprod(1.0 - stops, axis=1, dtype=np.float64)
+    reaches = np.column_stack((np.ones(len(top)), goes_on))[:, : top.shape[1]]
+    return np.asarray((stops * reaches) @ (1.0 / np.arange(1, top.shape[1] + 1)), np.float64)
+
+
+def rank_biased_precision(top: _Grades, gains: _Floats, persistence: float) -> _Floats:
+    """RBP: gain, as a share of the best gain, at rank i times (1 - p) p^(i - 1). Shape (nq,).
+
+    Moffat and Zobel 2008. Gains are of each grade, shape (G,).
+    """
+    table = np.concatenate((gains / gains[-1], np.zeros(_MARKS)))
+    weights = _readers(top.shape[1], persistence)
+    return np.asarray(table[top] @ weights, np.float64)
+
+
+def rank_biased_residual(top: _Grades, persistence: float) -> _Floats:
+    """How much RBP could rise: the unrated ranks at full gain, and all below the list's end.
+
+    RBP and its residual add up to at most 1. Shape (nq,).
+    """
+    weights = _readers(top.shape[1], persistence)
+    depth = np.count_nonzero(top != NO_DOCUMENT, axis=1)
+    return np.asarray((top == UNRATED) @ weights + np.power(persistence, depth), np.float64)
+
+
+def _readers(n: int, persistence: float) -> _Floats:
+    """RBP's weight of each rank 1..n."""
+    return np.asarray((1.0 - persistence) * np.power(persistence, np.arange(n)), np.float64)
 
 
 def share(part: _Ints, whole: _Ints) -> _Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -118,9 +118,14 @@ def score_run(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Returned:
-    """The run's half: what came back for each query, as grades and as counts."""
+    """The run's half: what came back for each query, as grades and as counts.
+
+    `top` is what came back within k; `scored` is what the metrics look at: the same, or without
+    what nobody rated.
+    """
 
     top: NDArray[np.int16]
+    scored: NDArray[np.int16]
     failed: _Bools
     unlisted: _Bools
     answered: _Bools
@@ -129,7 +134,8 @@ class _Returned:
     few: _Bools
 
 
-def _returned(judged: _Judged, run: Run, index: _Ints, k: int) -> _Returned:
+def _returned(judged: _Judged, run: Run, index: _Ints, conventions: Conventions) -> _Returned:
+    k = conventions.k
     failures = {match_key(query_id) for query_id in run.failures}
     # -1, not in the run, meets the False at the end
     failed = np.array([*(match_key(q.id) in failures for q in run.queries), False])[index]
@@ -139,15 +145,36 @@ def _returned(judged: _Judged, run: Run, index: _Ints, k: int) -> _Returned:
         (run.docs[i] or ()) if ok else ()
         for i, ok in zip(index.tolist(), answered.tolist(), strict=True)
     ]
-    width = min(k, max(map(len, docs), default=0))
-    rows = [_grade_row(d, g, width) for d, g in zip(docs, judged.grades, strict=True)]
-    top = np.array(rows, np.int16).reshape(len(index), width)
+    top = _top(docs, judged.grades, k)
     unrated = _count(top == kernel.UNRATED)
     returned = unrated + _count(top >= 0)
     for at in np.flatnonzero(unlisted).tolist():
         returned[at], unrated[at] = _given_counts(run, int(index[at]), k)
     few = np.array([_is_few(d, k) for d in docs], np.bool_)
-    return _Returned(top, failed, unlisted, answered, returned, unrated, answered & few)
+    scored = top
+    if conventions.unrated != "zero":
+        depth = k if conventions.unrated == "judged-only" else None
+        scored = _top(_rated((d[:depth] for d in docs), judged.grades), judged.grades, k)
+    return _Returned(top, scored, failed, unlisted, answered, returned, unrated, answered & few)
+
+
+def _top(
+    docs: Sequence[Sequence[str]], grades: Sequence[Mapping[str, int]], k: int
+) -> NDArray[np.int16]:
+    """The grade matrix of all queries, see `kernel`."""
+    width = min(k, max(map(len, docs), default=0))
+    rows = [_grade_row(d, g, width) for d, g in zip(docs, grades, strict=True)]
+    return np.array(rows, np.int16).reshape(len(docs), width)
+
+
+def _rated(
+    docs: Iterable[Sequence[str]], grades: Sequence[Mapping[str, int]]
+) -> list[tuple[str, ...]]:
+    """The lists without what nobody rated; what is below moves up."""
+    return [
+        tuple(doc for doc in found if match_key(doc) in known)
+        for found, known in zip(docs, grades, strict=True)
+    ]
 
 
 def _count(which: _Bools) -> _Ints:
@@ -169,7 +196,7 @@ def _score(
 ) -> RunScores:
     axis.require_run(run, run_number)
     index = axis.run_index[run_number]
-    found = _returned(judged, run, index, conventions.k)
+    found = _returned(judged, run, index, conventions)
     return RunScores(
         name=run.name,
         queries=axis.queries,
@@ -185,18 +212,20 @@ def _score(
         unrated=found.unrated,
         repeats=_count(found.top == kernel.REPEAT),
         few=found.few,
+        top=found.scored,
+        hist=judged.hist,
     )
 
 
 def _values(
     found: _Returned, judged: _Judged, conventions: Conventions
 ) -> Mapping[Metric, _Floats]:
-    top, k, floor = found.top, conventions.k, conventions.floor
+    top, floor = found.scored, conventions.floor
     gains = conventions.gains(judged.hist.shape[1])
     known = {
         Metric.NDCG: kernel.ndcg(kernel.dcg(top, gains), judged.ideal),
         Metric.MRR: kernel.reciprocal_rank(top, floor),
-        Metric.PRECISION: kernel.precision(top, floor, k),
+        Metric.PRECISION: _precision(top, floor, conventions),
         Metric.RECALL: kernel.recall(top, judged.hist, floor),
         Metric.HIT: kernel.hit(top, floor),
     }
@@ -207,3 +236,11 @@ def _values(
         values[unknown] = np.nan
     share = kernel.share(found.returned - found.unrated, found.returned)
     return MappingProxyType({**known, Metric.JUDGED: share})
+
+
+def _precision(top: NDArray[np.int16], floor: int, conventions: Conventions) -> _Floats:
+    """Over k; of the judged alone, over how many those are, and 0 where there are none."""
+    if conventions.unrated != "judged-only":
+        return kernel.precision(top, floor, conventions.k)
+    judged = np.maximum(_count(top >= 0), 1)
+    return kernel.share(kernel.relevant_counts(top, floor), judged)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from relgate.eval.lists.types import Query
 from relgate.eval.metrics import kernel
-from relgate.eval.metrics.conventions import Conventions, Metric
+from relgate.eval.metrics.conventions import Conventions, Further, Metric
 from relgate.rubrics.errors import UsageError
 
 __all__ = ["Mean", "RunScores"]
@@ -63,6 +63,8 @@ class RunScores:
         unrated: those of them without a judgment.
         repeats: documents within k that repeat one higher up.
         few: answered with fewer than three documents.
+        top: the grade at each rank, as scored: see `kernel`; shape (nq, w), w <= k.
+        hist: judged documents of each grade, shape (nq, levels).
     """
 
     name: str
@@ -79,6 +81,8 @@ class RunScores:
     unrated: _Ints
     repeats: _Ints
     few: _Bools
+    top: NDArray[np.int16]
+    hist: _Ints
 
     @property
     def judged(self) -> _Bools:
@@ -135,6 +139,34 @@ class RunScores:
         w = np.ones(n) if weights is None else _checked(weights, len(self.queries))[counted]
         total = float(w.sum())
         return Mean(name, float(w @ values) / total if total > 0 else float("nan"), n)
+
+    def further(self) -> Mapping[Further, _Floats]:
+        """Values of the metrics that gate nothing; NaN as in `values`. Shape (nq,) each.
+
+        AP needs a relevant judgment, as recall does.
+        """
+        c, levels = self.conventions, self.hist.shape[1]
+        found = {
+            Further.AP: kernel.average_precision(self.top, self.hist, c.floor),
+            Further.ERR: kernel.expected_reciprocal_rank(self.top, levels),
+            Further.RBP: kernel.rank_biased_precision(self.top, c.gains(levels), c.persistence),
+            Further.RBP_RESIDUAL: kernel.rank_biased_residual(self.top, c.persistence),
+        }
+        for values in found.values():
+            if c.no_ideal == "zero":
+                values[np.isnan(values)] = 0.0
+            values[self.unlisted | ~self.judged] = np.nan
+        return MappingProxyType(found)
+
+    def further_means(self) -> Mapping[Further, Mean]:
+        """The macro mean of each, over the queries that count."""
+        out: dict[Further, Mean] = {}
+        for metric, values in self.further().items():
+            counted = self.counted(Metric.RECALL if metric is Further.AP else Metric.NDCG)
+            n = int(counted.sum())
+            value = float(values[counted].mean()) if n else float("nan")
+            out[metric] = Mean(self.conventions.name(metric), value, n)
+        return MappingProxyType(out)
 
     def means(self, *, weights: _Floats | None = None) -> Mapping[Metric, Mean]:
         """The mean of every metric."""

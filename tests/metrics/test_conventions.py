@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from relgate.eval.metrics.conventions import Conventions, Metric
+from relgate.eval.metrics.conventions import Conventions, Further, Metric
 from relgate.rubrics.errors import UsageError
 
 
@@ -25,7 +25,27 @@ def test_the_trec_eval_preset_is_linear_from_grade_1_with_no_ideal_as_zero() -> 
         "floor": 1,
         "gain": "linear",
         "no_ideal": "zero",
+        "unrated": "zero",
+        "persistence": 0.8,
     }
+
+
+def test_each_further_metric_prints_its_own_convention() -> None:
+    assert [Conventions(floor=1).name(metric) for metric in Further] == [
+        "AP(floor=1)@10",
+        "ERR(gain=exp2)@10",
+        "RBP(p=0.8,gain=exp2)@10",
+        "RBP-residual(p=0.8)@10",
+    ]
+
+
+def test_what_becomes_of_unrated_documents_is_in_the_name_unless_they_gain_nothing() -> None:
+    condensed = Conventions(unrated="condensed")
+    assert condensed.name(Metric.NDCG) == "nDCG(gain=exp2,unrated=condensed)@10"
+    assert Conventions(unrated="judged-only").name(Metric.PRECISION) == (
+        "P(floor=2,unrated=judged-only)@10"
+    )
+    assert condensed.name(Metric.JUDGED) == "Judged@10"
 
 
 @pytest.mark.parametrize(
@@ -39,6 +59,10 @@ def test_the_trec_eval_preset_is_linear_from_grade_1_with_no_ideal_as_zero() -> 
         ("floor", "2"),
         ("gain", "exp"),
         ("no_ideal", "drop"),
+        ("unrated", "drop"),
+        ("persistence", 0),
+        ("persistence", 1),
+        ("persistence", float("nan")),
     ],
 )
 def test_a_convention_out_of_range_is_refused_by_name(field: str, value: object) -> None:
