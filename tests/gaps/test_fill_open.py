@@ -20,6 +20,7 @@ from relgate.eval.judges import OpenedJudge
 from relgate.eval.lists.build import ListBuilder
 from relgate.eval.lists.types import SCALES, JudgmentList, Provenance, Query, Source
 from relgate.eval.project import Project
+from relgate.eval.queries import QueryRow, QueryTable
 from relgate.eval.review.change import ChangeDescription
 from relgate.eval.review.types import Review, Verdict
 from relgate.eval.runs.types import Run
@@ -64,21 +65,28 @@ class Scripted:
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Per floor, a folder with a trusted certificate of the scripted judge."""
+    """Per scale and floor, a folder with a trusted certificate of the scripted judge."""
     folder = tmp_path_factory.mktemp("certificates")
-    builder, grades = ListBuilder(SCALES["0-3"]), {}
+    for scale, floors in (("0-3", (1, 2, 3)), ("0-1", (1,))):
+        certify(folder, scale, floors)
+    return folder
+
+
+def certify(folder: Path, scale: str, floors: Sequence[int]) -> None:
+    builder, grades = ListBuilder(SCALES[scale]), {}
+    levels = SCALES[scale].max_grade + 1
     for q in range(30):
         for i in range(8):
-            grades[f"q{q}", f"d{i}"] = (q + i) % 4
-            builder.add(Query(f"q{q}"), f"d{i}", (q + i) % 4, Provenance(Source.HUMAN))
+            grades[f"q{q}", f"d{i}"] = (q + i) % levels
+            builder.add(Query(f"q{q}"), f"d{i}", (q + i) % levels, Provenance(Source.HUMAN))
     judge = Scripted(grades)
-    for floor in (1, 2, 3):
+    for floor in floors:
         result = calibrate_judge(judge, builder.build(), lambda d: Candidate(d, d), floor=floor)
         certificate = make_certificate(result, now=NOW)
         assert certificate.level == "trusted"
-        (folder / str(floor)).mkdir()
-        write_certificate(certificate, folder / str(floor) / "c.json")
-    return folder
+        place = folder / f"{scale}-{floor}"
+        place.mkdir()
+        write_certificate(certificate, place / "c.json")
 
 
 @dataclass
@@ -93,9 +101,10 @@ class Small:
     change: ChangeDescription
     no_text: frozenset[str] = frozenset()
     failed: frozenset[str] = frozenset()
+    strata: dict[str, str] = field(default_factory=dict)
 
     def judgments(self) -> JudgmentList:
-        builder = ListBuilder(SCALES["0-3"])
+        builder = ListBuilder(SCALES[self.project["scale"]])
         for query, docs in self.rated.items():
             builder.add_query(Query(query))
             for doc, grade in docs.items():
@@ -114,17 +123,20 @@ class Small:
         project = Project(
             **{"system_models": (), **self.project},
             fill=fill,
-            certificates=certificates / str(self.project["floor"]),
+            certificates=certificates / f"{self.project['scale']}-{self.project['floor']}",
         )
         products = {d: (d, {"title": d}) for d in DOCS if d not in self.no_text}
+        rubric = "esci-v1" if self.project["scale"] == "0-3" else "binary-v1"
         request = ReviewRequest(
             project=project,
             moment=NOW,
             change=self.change,
-            opened=OpenedJudge("scripted", judge, load_rubric("esci-v1")),
+            opened=OpenedJudge("scripted", judge, load_rubric(rubric)),
             catalogue=Catalogue(products, path="-", format="jsonl", id_field="id"),
         )
-        return review_runs(self.judgments(), *self.runs(), request)
+        rows = tuple(QueryRow(q, stratum=s) for q, s in self.strata.items())
+        table = QueryTable(rows, path="-", format="csv", columns=("id", "stratum"))
+        return review_runs(self.judgments(), *self.runs(), request, table=table if rows else None)
 
 
 BUDGETS = {
@@ -140,6 +152,8 @@ BUDGETS = {
     "precision_hard_drop": st.sampled_from([0.04, 0.5]),
     "min_noise_queries": st.sampled_from([2.0, 30.0]),
     "max_stale_share": st.sampled_from([0.3, 1.0]),
+    "min_stratum_queries": st.sampled_from([1.0, 30.0]),
+    "max_stratum_p": st.sampled_from([0.05, 1.0]),
 }
 
 
@@ -147,9 +161,11 @@ BUDGETS = {
 def reviews(draw: st.DrawFn, most_queries: int = 5) -> Small:
     names = [f"q{i}" for i in range(draw(st.integers(1, most_queries)))]
     ranking = st.lists(st.sampled_from(DOCS), min_size=1, max_size=6)
-    grades = st.integers(0, 3)
+    scale = draw(st.sampled_from(["0-3", "0-3", "0-1"]))
+    best = SCALES[scale].max_grade
+    grades = st.integers(0, best)
     rated = {q: draw(st.dictionaries(st.sampled_from(DOCS), grades, max_size=6)) for q in names}
-    rated[names[0]]["a"] = 3
+    rated[names[0]]["a"] = best
     before = {q: draw(ranking) for q in names}
     before[names[0]].insert(0, "a")  # else the list has nothing to do with the runs
     return Small(
@@ -159,7 +175,8 @@ def reviews(draw: st.DrawFn, most_queries: int = 5) -> Small:
         truth={(q, d): draw(grades) for q in names for d in DOCS},
         project={
             "k": draw(st.integers(2, 6)),
-            "floor": draw(st.integers(1, 3)),
+            "scale": scale,
+            "floor": draw(st.integers(1, best)),
             "gain": draw(st.sampled_from(["exp2", "linear"])),
             "no_ideal": draw(st.sampled_from(["apart", "apart", "zero"])),
             "budgets": {name: draw(values) for name, values in BUDGETS.items()},
@@ -171,6 +188,7 @@ def reviews(draw: st.DrawFn, most_queries: int = 5) -> Small:
         ),
         no_text=frozenset(draw(st.lists(st.sampled_from(DOCS), max_size=1))),
         failed=frozenset(draw(st.sampled_from([(), (), (), names[-1:]]))),
+        strata={q: draw(st.sampled_from("uv")) for q in names if draw(st.booleans())},
     )
 
 
@@ -265,7 +283,8 @@ def test_no_fill_leaves_a_rule_outside_its_range(
     assert facts is not None
     known = {(row.query.id, row.doc_id): row.grade for row in stopped.judgments.rows()}
     for _ in range(3):
-        other = {pair: data.draw(st.integers(0, 3)) for pair in small.truth}
+        best = SCALES[small.project["scale"]].max_grade
+        other = {pair: data.draw(st.integers(0, best)) for pair in small.truth}
         whole = Scripted({**other, **{p: g for p, g in known.items() if p in other}})
         filled = small.review("top-k", whole, certificates).review
         for standing in facts.standings:
