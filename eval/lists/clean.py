@@ -60,7 +60,7 @@ def clean_qrels(text: str, options: Options) -> JudgmentList | None:
     """The list in TREC qrels whose lines are all parted alike, or None."""
     body = text.replace("\r\n", "\n")
     first = _QRELS.match(body)
-    if first is None:
+    if first is None or (" " if first[1] == "\t" else "\t") in body:
         return None
     return clean_columns(_split(body, 0, first[1], 4, _QRELS_PLACES), options)
 

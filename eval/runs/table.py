@@ -46,8 +46,9 @@ def looks_like_run_table(content: Content) -> bool:
 def csv_rows(content: Content) -> tuple[tuple[str, ...], _Rows]:
     """The columns of delimited text, and its rows by column."""
     table = open_table(content.text, content.path, fits=is_run_header)
+    names = [(name, fold(name)) for name in table.header]
     return table.header, (
-        (line, {n: cell_value(fold(n), c) for n, c in zip(table.header, cells, strict=True)})
+        (line, {n: cell_value(folded, c) for (n, folded), c in zip(names, cells, strict=True)})
         for line, cells in table.rows()
     )
 
@@ -88,8 +89,9 @@ def read_table_run(
             several runs of which none is named.
     """
     reader = _Reader(path, _places(names, path))
+    which = reader.places.get("run", "")
     for line, row in rows:
-        run = row.get(reader.places.get("run", ""))
+        run = row.get(which)
         if only is not None and run != only:
             reader.skipped = True
             continue

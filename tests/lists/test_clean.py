@@ -87,7 +87,7 @@ def tables(draw: st.DrawFn) -> str:
     return end.join([header, *rows]) + draw(st.sampled_from(["", end]))
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     text=tables(), scale=st.sampled_from(["0-3", "0-3", "esci", "1-4"]), block=st.integers(1, 40)
 )
@@ -156,7 +156,14 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+def test_a_blank_in_an_id_of_tabbed_qrels_is_refused_on_its_line(tmp_path):
+    (tmp_path / "l.qrels").write_text("1\t0\ta\t0\n1\t0\tred shoes\t0\n")
+    with pytest.raises(InputError, match="5 fields, not 4") as caught:
+        read_list(tmp_path / "l.qrels", scale=SCALE)
+    assert caught.value.line == 2
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 @given(lines=LINES, part=st.sampled_from([" ", "\t", "  "]), end=st.sampled_from(["\n", "\r\n"]))
 def test_qrels_are_read_alike(tmp_path_factory, monkeypatch, *, lines, part, end):
     path = tmp_path_factory.getbasetemp() / "l.qrels"
@@ -165,7 +172,7 @@ def test_qrels_are_read_alike(tmp_path_factory, monkeypatch, *, lines, part, end
     _both(path, monkeypatch, "0-3", format="trec")
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     ids=st.lists(st.none() | CELLS | CLEAN_CELLS, min_size=3, max_size=3),
     docs=st.lists(CELLS | CLEAN_CELLS, min_size=3, max_size=3),
