@@ -16,7 +16,7 @@ from relgate.eval.lists.jsontext import Content, Json, as_list, as_object, as_te
 from relgate.eval.lists.parquet import is_parquet, parquet_rows
 from relgate.eval.lists.table import open_table
 from relgate.eval.lists.types import match_key
-from relgate.judge.prompt import candidate_summary
+from relgate.judge.prompt import candidate_summary, one_line
 from relgate.judge.types import Candidate
 from relgate.rubrics.errors import InputError
 
@@ -25,6 +25,9 @@ __all__ = ["Catalogue", "read_catalogue"]
 _ID = ("id", "doc_id", "product_id", "_id", "docid", "sku")
 
 _Row = tuple[int | None, dict[str, Json]]
+
+_TITLES = ("title", "name", "product_title")
+_TITLE_CHARS = 60
 
 
 class Catalogue:
@@ -86,6 +89,14 @@ class Catalogue:
                 mend="name it as it stands in the catalogue",
             )
         return found
+
+    def title(self, doc_id: str) -> str | None:
+        """A product's title on one short line, or None when it has none."""
+        product = self.product(doc_id) or {}
+        named = {fold(name): value for name, value in product.items()}
+        texts = (named.get(name) for name in _TITLES)
+        text = next((t for t in texts if isinstance(t, str) and t.strip()), None)
+        return None if text is None else one_line(text, _TITLE_CHARS)
 
     def candidate(self, doc_id: str) -> Candidate | None:
         """What the judge sees of a product, under the id that was asked for.

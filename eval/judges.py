@@ -364,10 +364,18 @@ def check_opened(
     overrides: Iterable[str],
 ) -> tuple[str, ...]:
     """Holds a judge, and each member of a panel, to the honesty rules; see `check_honesty`."""
-    members = opened.members or (opened.judge,)
+    own = opened.judge
+    members = opened.members or (own,)
     models = None if system_models is None else tuple(system_models)
     rankers, named = tuple(ranker_judges), tuple(overrides)
-    return tuple(
+    panel = check_circularity(
+        version=own.version,
+        fingerprint=own.fingerprint,
+        ranker_judges=rankers,
+        override="circular" in named,
+    )
+    said = () if panel is None or not opened.members else (panel,)
+    return said + tuple(
         sentence
         for member in members
         for sentence in check_honesty(

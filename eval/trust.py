@@ -46,9 +46,15 @@ def judges_in_use(
             family=_family(project, version, fingerprint, model, filled_by),
             rows=n,
             problem=_problem(project, version, fingerprint, now),
+            policy=_policy(project, fingerprint),
         )
         for (version, fingerprint, model), n in rows.items()
     )
+
+
+def _policy(project: Project, fingerprint: str | None) -> str | None:
+    found = None if fingerprint is None else certificate_for(project, fingerprint)
+    return None if found is None else found.policy
 
 
 def _problem(

@@ -5,9 +5,11 @@ list -> gaps -> judge -> fill -> score -> rules -> report
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from math import isfinite
+from types import MappingProxyType
 
 from relgate.eval.catalogue import Catalogue
 from relgate.eval.filling import (
@@ -85,6 +87,7 @@ class ReviewRequest:
         moment: the time that certificates must hold at.
         warnings: what the readers had to say.
         seed: of the resampling.
+        inputs: {what: where from and its hash}, for the record.
     """
 
     project: Project
@@ -95,6 +98,7 @@ class ReviewRequest:
     overrides: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     seed: int = 0
+    inputs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
 def review_runs(
@@ -162,6 +166,7 @@ class _Case:
             self.extras,
             fill=done.facts,
             at_first=first.coverage.now,
+            unfilled=first.main if isfinite(first.main.delta) else None,
             warnings=(*self.extras.warnings, *done.notes, *notes),
         )
         return self.evidence(done.judgments, extras)
@@ -263,7 +268,18 @@ def _extras(aligned: Aligned, change: ChangeDescription | None, request: ReviewR
         weights={row.id: row.weight for row in rows if row.weight is not None},
         warnings=(*request.warnings, *aligned.warnings),
         seed=request.seed,
+        titles=_titles(aligned.runs, request),
+        inputs=request.inputs,
     )
+
+
+def _titles(runs: Sequence[Run], request: ReviewRequest) -> dict[str, str]:
+    """Titles of the documents that a report may name, where a catalogue was read."""
+    if request.catalogue is None:
+        return {}
+    shown = {d for run in runs for docs in run.docs for d in (docs or ())[: request.project.k]}
+    found = {doc: request.catalogue.title(doc) for doc in sorted(shown)}
+    return {doc: title for doc, title in found.items() if title is not None}
 
 
 def _strata(rows: Sequence[QueryRow]) -> dict[str, tuple[str, ...]]:

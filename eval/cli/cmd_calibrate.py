@@ -231,6 +231,8 @@ def show_calibration(output: Output, calibration: Calibration) -> None:
     )
     for warning in calibration.warnings:
         output.line(f"Note: {warning}")
+    if calibration.expectation is not None:
+        output.line("Expected grades and spreads were measured too: see calibration.md (--out)")
     output.line(f"Level: {calibration.level}")
     for reason in calibration.reasons:
         output.line(f"  - {reason}")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +102,7 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
     )
     from relgate.eval.filling import align_inputs, plan_runs  # noqa: PLC0415
     from relgate.eval.report.document import review_document  # noqa: PLC0415
-    from relgate.eval.workflow import ReviewRequest, review_runs, system_models  # noqa: PLC0415
+    from relgate.eval.workflow import ReviewRequest, review_runs  # noqa: PLC0415
 
     project = settings(
         output,
@@ -120,35 +122,17 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
             [flags["before"], flags["after"], project.judgments, project.catalogue,
              project.queries, project.change],
         )  # fmt: skip
+    load.two_files(flags["before"], flags["after"])
     before = load.load_run(flags["before"], "before", output, flags["run_format"])
     after = load.load_run(flags["after"], "after", output, flags["run_format"])
     found = load.load_list(project, output, flags["list_format"]) if project.judgments else None
     change, warnings = _change(project.change, flags)
-    catalogue = opened = None
-    if flags["fill"] is not None or flags["judge"] is not None:
-        if project.judge is None:
-            raise click.UsageError("--fill needs a judge: --judge, or judge in relgate.toml")
-        catalogue = load.load_catalogue(project, output)
-        opened = load.load_judge(
-            project,
-            output,
-            labels=found.judgments if found else None,
-            catalogue=catalogue,
-            models=system_models(project, change),
-            overrides=flags["overrides"],
-            plan_only=flags["dry_run"],
-        )
-        if flags["dry_run"]:
-            aligned = align_inputs(
-                found.judgments if found else None,
-                (before, after),
-                project,
-                table=load.load_queries(project),
-            )
-            show_plan(output, plan_runs(aligned, opened, catalogue, project))
-            return 0
-    elif flags["dry_run"]:
-        raise click.UsageError("--dry-run plans a fill: give --judge")
+    labels = found.judgments if found else None
+    catalogue, opened = _judge(output, flags, project, labels, change)
+    if flags["dry_run"]:
+        aligned = align_inputs(labels, (before, after), project, table=load.load_queries(project))
+        show_plan(output, plan_runs(aligned, opened, catalogue, project))
+        return 0
     if project.out is not None:
         load.writable(project.out)
     request = ReviewRequest(
@@ -164,9 +148,10 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
             *(f"{run.name}: {note}" for run in (before, after) for note in run.notes),
         ),
         seed=flags["seed"],
+        inputs=_inputs(flags, project),
     )
     done = review_runs(
-        found.judgments if found else None,
+        labels,
         before,
         after,
         request,
@@ -182,6 +167,53 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
     if done.review.verdict:
         output.remark(f"exit code 0, since fail_on is {project.fail_on}")
     return 0
+
+
+def _judge(
+    output: Output,
+    flags: Mapping[str, Any],
+    project: Any,  # noqa: ANN401 - Project
+    labels: Any,  # noqa: ANN401 - Judgments or None
+    change: Any,  # noqa: ANN401 - ChangeDescription or None
+) -> tuple[Any, Any]:
+    """The catalogue and the opened judge, or two times None without a fill."""
+    from relgate.eval.cli import load  # noqa: PLC0415 - numpy
+    from relgate.eval.workflow import system_models  # noqa: PLC0415
+
+    if flags["fill"] is None and flags["judge"] is None:
+        if flags["dry_run"]:
+            raise click.UsageError("--dry-run plans a fill: give --judge")
+        return None, None
+    if project.judge is None:
+        raise click.UsageError("--fill needs a judge: --judge, or judge in relgate.toml")
+    catalogue = load.load_catalogue(project, output)
+    opened = load.load_judge(
+        project,
+        output,
+        labels=labels,
+        catalogue=catalogue,
+        models=system_models(project, change),
+        overrides=flags["overrides"],
+        plan_only=flags["dry_run"],
+    )
+    return catalogue, opened
+
+
+def _inputs(flags: Mapping[str, Any], project: Any) -> dict[str, str]:  # noqa: ANN401 - Project
+    """What the review was made of: names and hashes, never a path of this machine."""
+    paths = {
+        "before": flags["before"],
+        "after": flags["after"],
+        "judgments": project.judgments,
+        "catalogue": project.catalogue if flags["judge"] or flags["fill"] else None,
+        "change": project.change,
+    }
+    found = {
+        what: f"{path.name}, sha256 {hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
+        for what, path in paths.items()
+        if path is not None
+    }
+    return {**found, "relgate": metadata.version("relgate"), "seed": str(flags["seed"])}
 
 
 def _change(path: Path | None, flags: Mapping[str, Any]) -> tuple[Any, tuple[str, ...]]:

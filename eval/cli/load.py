@@ -31,6 +31,7 @@ __all__ = [
     "needed",
     "require",
     "spare_inputs",
+    "two_files",
     "writable",
 ]
 
@@ -152,6 +153,16 @@ def hold_honest(
         overrides=overrides,
     ):
         output.remark(sentence)
+
+
+def two_files(before: Path, after: Path) -> None:
+    """Refuses one file on both sides: it would pass as a change that changes nothing.
+
+    Raises:
+        UsageError: they are the same file.
+    """
+    if before.exists() and after.exists() and before.samefile(after):
+        raise UsageError("--before and --after are the same file")
 
 
 def writable(folder: Path) -> None:

@@ -29,15 +29,24 @@ def show_review(output: Output, review: Review) -> None:
     output.line(f"Change    {phrases.change_line(evidence)}")
     output.line(f"Coverage  {phrases.coverage_line(evidence.coverage)}")
     output.line(f"Test set  {phrases.measured_line(evidence)}")
+    own = phrases.settings_line(review)
+    if own is not None:
+        output.line(f"Budgets   {own}")
     fill = phrases.fill_line(evidence)
     for line in [*([fill] if fill else []), *phrases.judge_lines(evidence)]:
         output.line(f"Filled    {line}")
     output.line()
     output.table(
         "Aggregate",
-        ["Metric", "Before", "After", "Delta"],
+        ["Metric", "Before", "After", "Delta", "Queries"],
         [
-            [a.name, f"{a.before:.4f}", f"{a.after:.4f}", f"{a.delta:+.4f}"]
+            [
+                a.name,
+                f"{a.before:.4f}",
+                f"{a.after:.4f}",
+                f"{a.delta:+.4f}",
+                "?" if a.n is None else str(a.n),
+            ]
             for a in evidence.aggregates
         ],
     )

@@ -6,6 +6,7 @@ Everything that any other output prints is in here.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from math import isfinite
 from typing import Any
 
@@ -81,6 +82,10 @@ def review_document(review: Review, open_fill: OpenFacts | None = None) -> dict[
         "supplied": supplied_values(evidence),
         "strata": strata_values(evidence),
         "noise": _noise(evidence),
+        "without_judge": None if evidence.unfilled is None else _aggregate(evidence.unfilled),
+        "settings": {f.name: getattr(review.settings, f.name) for f in fields(review.settings)},
+        "settings_changed": sorted(review.settings.changed()),
+        "inputs": dict(evidence.inputs),
         "cross_checks": list(evidence.cross_checks),
         "warnings": list(evidence.warnings),
     }
@@ -188,6 +193,7 @@ def _judge(judge: JudgeUse) -> dict[str, Any]:
         "family": judge.family,
         "grades": judge.rows,
         "certificate_problem": judge.problem,
+        "policy": judge.policy,
     }
 
 

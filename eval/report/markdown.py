@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from relgate.eval.lists.types import Source
 from relgate.eval.report import phrases
 from relgate.eval.report.escape import markdown_text as esc
 from relgate.eval.report.supplied import latency_rows
@@ -21,6 +22,7 @@ from relgate.eval.review.types import (
 __all__ = ["review_markdown"]
 
 _BOLD_DELTA = 0.005
+_MAX_CELL_CHARS = 120
 _WEIGHTED = ("ndcg", "mrr", "precision")  # the gates' metrics; the rest is in review.json
 
 _STATES = {
@@ -39,10 +41,11 @@ def review_markdown(review: Review) -> str:
             f"**Change:** {esc(phrases.change_line(evidence))}",
             f"**Judgment coverage:** {phrases.coverage_line(evidence.coverage)}",
             f"**Test set:** {esc(phrases.measured_line(evidence))}",
+            *(f"**Budgets of the project's own:** {line}" for line in _own_budgets(review)),
         ],
         ["### Aggregate", "", *_aggregate_table(evidence)],
         ["### Per-query (significant changes only)", "", *_query_table(evidence)],
-        ["### Unrated check", "", *(f"- {line}" for line in phrases.unrated_lines(evidence))],
+        ["### Unrated check", "", *(f"- {esc(line)}" for line in phrases.unrated_lines(review))],
         *_latency_section(evidence),
         *_judge_section(evidence),
         [
@@ -77,23 +80,32 @@ def _hard_breaks(lines: list[str]) -> list[str]:
 
 
 def _aggregate_table(evidence: Evidence) -> Iterator[str]:
-    yield "| Metric | Before | After | Delta |"
-    yield "|---|---:|---:|---:|"
-    for aggregate in evidence.aggregates:
-        yield _row(aggregate.name, aggregate.before, aggregate.after, aggregate.delta)
-        if aggregate.weighted_before is None or aggregate.weighted_after is None:
+    yield "| Metric | Before | After | Delta | Queries |"
+    yield "|---|---:|---:|---:|---:|"
+    for a in evidence.aggregates:
+        queries = "?" if a.n is None else str(a.n)
+        yield _row(a.name, a.before, a.after, queries)
+        if a.weighted_before is None or a.weighted_after is None:
             continue
-        if aggregate.key in _WEIGHTED:
-            delta = aggregate.weighted_after - aggregate.weighted_before
-            name = f"{aggregate.name}, traffic-weighted"
-            yield _row(name, aggregate.weighted_before, aggregate.weighted_after, delta)
+        if a.key in _WEIGHTED:
+            yield _row(f"{a.name}, traffic-weighted", a.weighted_before, a.weighted_after, queries)
+    unfilled = evidence.unfilled
+    if unfilled is not None:
+        queries = "?" if unfilled.n is None else str(unfilled.n)
+        name = f"{unfilled.name}, without the judge's grades"
+        yield _row(name, unfilled.before, unfilled.after, queries)
 
 
-def _row(name: str, before: float, after: float, delta: float) -> str:
-    shown = f"{delta:+.4f}"
-    if delta < -_BOLD_DELTA:
-        shown = f"**{shown}**"
-    return f"| `{name}` | {before:.4f} | {after:.4f} | {shown} |"
+def _row(name: str, before: float, after: float, queries: str) -> str:
+    delta = after - before
+    shown = f"**{delta:+.4f}**" if delta < -_BOLD_DELTA else f"{delta:+.4f}"
+    return f"| `{name}` | {before:.4f} | {after:.4f} | {shown} | {queries} |"
+
+
+def _own_budgets(review: Review) -> Iterator[str]:
+    line = phrases.settings_line(review)
+    if line is not None:
+        yield esc(line)
 
 
 def _query_table(evidence: Evidence) -> Iterator[str]:
@@ -101,23 +113,30 @@ def _query_table(evidence: Evidence) -> Iterator[str]:
     if not rows:
         yield f"No query moved by more than {phrases.SIGNIFICANT_DELTA}."
         return
-    yield "| Query | Before | After | Delta | Unrated |"
+    filled = evidence.fill is not None
+    yield f"| Query | Before | After | Delta | {'By a judge' if filled else 'Unrated'} |"
     yield "|---|---:|---:|---:|---:|"
     for query in rows:
-        yield _query_row(query)
+        yield _query_row(query, filled=filled)
     if left_out:
         yield ""
         yield f"{left_out} more queries moved by more than {phrases.SIGNIFICANT_DELTA}."
 
 
-def _query_row(query: QueryEvidence) -> str:
+def _query_row(query: QueryEvidence, *, filled: bool) -> str:
     mark = " (head)" if query.head else " (critical)" if query.critical else ""
     good = query.delta > 0
     delta = f"{query.delta:+.2f} ✓" if good else f"**{query.delta:+.2f}** ✗"
     now = query.now
     unrated = f"{now.unrated}/{now.returned}" if now.unrated_known else "?"
-    name = f'"{esc(query.query.shown)}"{mark}'
-    return f"| {name} | {query.before:.2f} | {query.after:.2f} | {delta} | {unrated} |"
+    judged = sum(doc.source is Source.JUDGE for doc in now.top)
+    last = f"{judged}/{now.returned}" if filled else unrated
+    name = f'"{esc(_short(query.query.shown))}"{mark}'
+    return f"| {name} | {query.before:.2f} | {query.after:.2f} | {delta} | {last} |"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MAX_CELL_CHARS else text[: _MAX_CELL_CHARS - 1] + "…"
 
 
 def _latency_section(evidence: Evidence) -> Iterator[list[str]]:
@@ -161,12 +180,8 @@ def _rule_table(review: Review) -> Iterator[str]:
 
 
 def _note_section(evidence: Evidence) -> Iterator[list[str]]:
-    coverage = evidence.coverage
-    notes = [*evidence.cross_checks, *evidence.warnings]
-    if coverage.list_only:
-        notes.append(f"{coverage.list_only} judged queries are in neither run and were left out")
-    if coverage.unjudged:
-        notes.append(f"{coverage.unjudged} queries of the runs have no judgment at all")
+    notes = list(dict.fromkeys([*evidence.cross_checks, *evidence.warnings]))
+    notes += [f"{what}: {where}" for what, where in evidence.inputs.items()]
     if notes:
         lines = [f"- {esc(note)}" for note in notes]
         yield ["<details><summary>Notes</summary>", "", *lines, "", "</details>"]

@@ -6,7 +6,7 @@ from math import isnan
 
 from relgate.eval.lists.types import Source
 from relgate.eval.review.actions import losers, winners
-from relgate.eval.review.types import Basis, Coverage, Evidence, QueryEvidence, Verdict
+from relgate.eval.review.types import Basis, Coverage, Evidence, QueryEvidence, Review, Verdict
 
 __all__ = [
     "MARKS",
@@ -16,6 +16,7 @@ __all__ = [
     "fill_line",
     "judge_lines",
     "measured_line",
+    "settings_line",
     "significant",
     "unrated_lines",
 ]
@@ -29,6 +30,7 @@ MARKS = {
 
 SIGNIFICANT_DELTA = 0.05
 _SHOWN_A_SIDE = 10
+_SHOWN_EMPTY = 5
 
 _SOURCES = {
     Source.HUMAN: "by people",
@@ -66,6 +68,10 @@ def coverage_line(coverage: Coverage) -> str:
             else f" ({100 * first.mean_after:.0f} % before the fill)"
         )
         parts.append(f"{100 * now.mean_after:.0f} % unrated on average, after side{before_fill}")
+    if coverage.list_only:
+        parts.append(f"{coverage.list_only:,} judged queries in neither run, left out")
+    if coverage.unjudged:
+        parts.append(f"{coverage.unjudged:,} queries without any judgment")
     return ", ".join(parts)
 
 
@@ -90,8 +96,17 @@ def _partial(evidence: Evidence) -> str:
     return f"; the {len(evidence.queries)} queries they list are not all that this mean is over"
 
 
-def unrated_lines(evidence: Evidence) -> list[str]:
-    """How many queries still have enough of their results graded."""
+def settings_line(review: Review) -> str | None:
+    """The reviewer's numbers that are not the defaults, or None."""
+    own = review.settings.changed()
+    if not own:
+        return None
+    return "; ".join(f"{name} {value:g} instead of {was:g}" for name, (was, value) in own.items())
+
+
+def unrated_lines(review: Review) -> list[str]:
+    """How many queries still have enough of their results graded, against R8's limit."""
+    evidence = review.evidence
     now, first = evidence.coverage.now, evidence.coverage.at_first
     if not now.known:
         return ["the files do not say which documents are unrated"]
@@ -101,12 +116,24 @@ def unrated_lines(evidence: Evidence) -> list[str]:
             f"before the fill: {first.queries - first.mostly}/{first.queries} queries had at least "
             "50 % of their documents rated"
         )
-    good = now.queries - now.mostly
-    mark = "✓" if now.queries and not now.mostly else "✗" if now.mostly else ""
-    lines.append(f"{good}/{now.queries} queries have at least 50 % rated documents {mark}".strip())
+    limit = review.settings.max_stale_share
+    share = now.mostly / now.queries if now.queries else 0.0
+    mark = "✓" if now.queries and share <= limit else "✗"
+    lines.append(
+        f"{now.queries - now.mostly}/{now.queries} queries have at least 50 % rated documents "
+        f"({100 * share:.1f} % have not; {100 * limit:.0f} % is the limit) {mark}"
+    )
     if now.empty:
-        lines.append(f"{now.empty} queries return nothing after the change")
+        bare = [q.query.shown for q in evidence.queries if _empty(q)]
+        names = ", ".join(f'"{text}"' for text in bare[:_SHOWN_EMPTY])
+        more = f" and {len(bare) - _SHOWN_EMPTY} more" if len(bare) > _SHOWN_EMPTY else ""
+        lines.append(f"{now.empty} return nothing after the change: {names}{more}")
     return lines
+
+
+def _empty(query: QueryEvidence) -> bool:
+    now = query.now
+    return not (now.returned or now.absent or now.error is not None)
 
 
 def fill_line(evidence: Evidence) -> str | None:
@@ -114,7 +141,7 @@ def fill_line(evidence: Evidence) -> str | None:
     fill = evidence.fill
     if fill is None:
         return None
-    parts = [f"judge {fill.judge} graded {fill.graded:,} of {fill.asked:,} unrated documents"]
+    parts = [f"judge {fill.judge} graded {fill.graded:,} of {fill.gaps:,} unrated documents"]
     if fill.cached:
         parts.append(f"{fill.cached:,} of them from the cache")
     if fill.calls is not None:
@@ -136,7 +163,7 @@ def judge_lines(evidence: Evidence) -> list[str]:
     lines = [
         f"{j.rows:,} grades by {j.version or 'a judge of unknown version'}"
         + (f", model {j.model}" if j.model else "")
-        + (f": {j.problem}" if j.problem else ": trusted certificate")
+        + (f": {j.problem}" if j.problem else f": trusted under policy {j.policy}")
         for j in evidence.judges
     ]
     return [*lines, *evidence.overrides]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from relgate.eval.lists.types import Source, match_key
 from relgate.eval.review.change import ChangeType
@@ -78,7 +78,7 @@ def _about_losers(evidence: Evidence) -> Iterator[str]:
             "two-way, then test again against the same judgments."
         )
     for query in ordered:
-        pushed = _pushed_in(query)
+        pushed = _pushed_in(query, evidence.titles)
         if pushed:
             yield (
                 f'Look at what came into the top of "{query.query.shown}" '
@@ -90,7 +90,7 @@ def _about_losers(evidence: Evidence) -> Iterator[str]:
     )
 
 
-def _pushed_in(query: QueryEvidence) -> str:
+def _pushed_in(query: QueryEvidence, titles: Mapping[str, str]) -> str:
     old = {match_key(doc.doc_id) for doc in query.was.top}
     new = [
         (rank, doc)
@@ -98,7 +98,14 @@ def _pushed_in(query: QueryEvidence) -> str:
         if match_key(doc.doc_id) not in old
     ]
     weak = sorted(new, key=lambda x: (-1 if x[1].grade is None else x[1].grade, x[0]))
-    return ", ".join(f"{d.doc_id} at rank {rank} ({_grade(d)})" for rank, d in weak[:_SHOWN_DOCS])
+    return ", ".join(
+        f"{_named(d, titles)} at rank {rank} ({_grade(d)})" for rank, d in weak[:_SHOWN_DOCS]
+    )
+
+
+def _named(doc: RankedDoc, titles: Mapping[str, str]) -> str:
+    title = titles.get(doc.doc_id)
+    return doc.doc_id if title is None else f'{doc.doc_id} "{title}"'
 
 
 def _grade(doc: RankedDoc) -> str:

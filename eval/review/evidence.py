@@ -23,11 +23,13 @@ from relgate.eval.review.aggregates import (
 )
 from relgate.eval.review.chance import noise_of, strata_of
 from relgate.eval.review.change import ChangeDescription
+from relgate.eval.review.contradictions import contradictions, unlike_ratings
 from relgate.eval.review.crosschecks import cross_checks
 from relgate.eval.review.filters import CheckedCase, check_cases
 from relgate.eval.review.marks import marked, names_missing
 from relgate.eval.review.sides import SideInput, build_sides, unrated_of
 from relgate.eval.review.types import (
+    Aggregate,
     Basis,
     Coverage,
     Evidence,
@@ -41,6 +43,8 @@ from relgate.eval.runs.types import GivenScores, Run
 from relgate.rubrics.errors import InputError
 
 __all__ = ["Extras", "build_evidence"]
+
+_SHOWN_UNLIKE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,9 @@ class Extras:
         overrides: honesty rules overridden by name.
         warnings: what the readers had to say.
         seed: of the resampling.
+        unfilled: the gating aggregate before that fill.
+        titles: {document id: title}; empty without a catalogue.
+        inputs: {what: where from and its hash}, for the record.
     """
 
     change: ChangeDescription | None = None
@@ -78,6 +85,9 @@ class Extras:
     overrides: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     seed: int = 0
+    unfilled: Aggregate | None = None
+    titles: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    inputs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
 def build_evidence(
@@ -123,6 +133,7 @@ def build_evidence(
         else recomputed_aggregates(scores, gate, traffic)
     )
     covers_all = aggregates[0].n is not None
+    unlike = unlike_ratings(before, after)
     return Evidence(
         conventions=conventions,
         basis=Basis.RECOMPUTED if recomputed else Basis.GIVEN,
@@ -142,11 +153,17 @@ def build_evidence(
         heads_missing=names_missing(queries, extras.heads | extras.critical),
         filter_cases=_filter_cases(extras.change, judgments),
         strata=strata_of(queries, extras.seed),
+        contradictions=(*contradictions(before), *contradictions(after)),
+        unlike_ratings=unlike,
+        unfilled=extras.unfilled,
+        titles=extras.titles,
+        inputs=extras.inputs,
         warnings=(
             *extras.warnings,
             *(f"{run.name}: {note}" for run in runs for note in run.notes),
             *axis.warnings,
             *_of_weights(traffic, gate, extras),
+            *(f"the files' own ratings differ: {said}" for said in unlike[:_SHOWN_UNLIKE]),
         ),
     )
 

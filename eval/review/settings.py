@@ -67,6 +67,12 @@ class ReviewSettings:
     max_p: float = 0.05
     max_error_rate: float = 0.02
 
+    def changed(self) -> dict[str, tuple[float, float]]:
+        """{name: (default, value)} of the numbers that are not the defaults."""
+        defaults = type(self)()
+        pairs = {f.name: (getattr(defaults, f.name), getattr(self, f.name)) for f in fields(self)}
+        return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)

@@ -133,6 +133,8 @@ def _given_unrated(
     unrated = {match_key(doc) for doc in given.unrated}
     if docs is None:
         return k, min(len(unrated), k), True
+    if given.ratings is not None:  # a hit without a rating is unrated, whatever the list says
+        unrated |= returned - {match_key(doc) for doc in given.ratings}
     return len(returned), len(returned & unrated), True
 
 

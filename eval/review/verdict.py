@@ -31,6 +31,7 @@ def review(evidence: Evidence, settings: ReviewSettings | None = None) -> Review
         outcomes=outcomes,
         actions=recommended_actions(verdict, evidence, outcomes),
         evidence=evidence,
+        settings=settings,
     )
 
 
@@ -91,7 +92,13 @@ def _mean_phrase(evidence: Evidence, settings: ReviewSettings) -> str:
     else:
         word = "flat" if main.delta >= -settings.max_mean_drop - TOLERANCE else "dropped"
     over = "" if main.n is None else f" over {counted(main.n, 'query', 'queries')}"
-    return f"aggregate {word}, {main.delta:+.4f} ({main.before:.4f} to {main.after:.4f}){over}"
+    line = f"aggregate {word}, {main.delta:+.4f} ({main.before:.4f} to {main.after:.4f}){over}"
+    if main.weighted_delta is not None:
+        line += f", traffic-weighted {main.weighted_delta:+.4f}"
+    if evidence.unfilled is not None:
+        line += f", {evidence.unfilled.delta:+.4f} without the judge's grades"
+    own = settings.changed()
+    return f"{line}, under {len(own)} budgets of the project's own" if own else line
 
 
 def _why(outcome: RuleOutcome, evidence: Evidence) -> str:

@@ -118,11 +118,21 @@ def test_gaps_that_a_file_without_hits_names_itself_are_shown_and_filled(call, s
 
 def test_a_review_pays_for_no_grade_that_could_change_no_figure(call, shop):
     """Without hits the scores are taken as given: filled grades would be in none of them."""
-    (shop.folder / "bare.json").write_text(json.dumps(BARE))
-    words = [w if w not in {"before.jsonl", "after.jsonl"} else "bare.json" for w in shop.review()]
+    for side in ("before", "after"):
+        (shop.folder / f"{side}.json").write_text(json.dumps(BARE))
+    bare = {"before.jsonl": "before.json", "after.jsonl": "after.json"}
+    words = [bare.get(w, w) for w in shop.review()]
     done = call(*words, "--quiet")
     assert done.code == 2
     assert "a fill would change no figure" in done.complaint
+    assert shop.calls == 0
+
+
+def test_one_file_on_both_sides_is_no_change_to_review(call, shop):
+    same = ["before.jsonl" if w == "after.jsonl" else w for w in shop.review()]
+    done = call(*same, "--quiet")
+    assert done.code == 2
+    assert "--before and --after are the same file" in done.complaint
     assert shop.calls == 0
 
 

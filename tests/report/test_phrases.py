@@ -10,12 +10,17 @@ import pytest
 from relgate.eval.lists.types import Query
 from relgate.eval.report import phrases
 from relgate.eval.review.change import ChangeDescription, ChangeType
-from relgate.eval.review.types import Evidence, QueryEvidence, Side, Unrated
+from relgate.eval.review.types import Evidence, QueryEvidence, Review, Side, Unrated
 
 
 @pytest.fixture(scope="module")
-def evidence(make_review) -> Evidence:
-    return make_review().evidence
+def review(make_review) -> Review:
+    return make_review()
+
+
+@pytest.fixture(scope="module")
+def evidence(review) -> Evidence:
+    return review.evidence
 
 
 def _moved(*deltas: float, head: int = -1) -> tuple[QueryEvidence, ...]:
@@ -67,22 +72,29 @@ def test_the_change_in_its_authors_words(evidence, change, said):
     assert phrases.change_line(replace(evidence, change=change)) == said
 
 
-def _unrated(evidence: Evidence, now: Unrated) -> list[str]:
-    coverage = replace(evidence.coverage, now=now, at_first=None)
-    return phrases.unrated_lines(replace(evidence, coverage=coverage))
+def _unrated(review: Review, now: Unrated, *, bare: int = 0) -> list[str]:
+    coverage = replace(review.evidence.coverage, now=now, at_first=None)
+    queries = tuple(
+        QueryEvidence(Query(f"q{i}"), Side(0.5, returned=1), Side(0.0)) for i in range(bare)
+    )
+    found = replace(review.evidence, coverage=coverage, queries=queries)
+    return phrases.unrated_lines(replace(review, evidence=found))
 
 
-def test_the_unrated_check_in_each_state(evidence):
+def test_the_unrated_check_in_each_state(review):
     all_rated = Unrated(known=True, mean_before=0.0, mean_after=0.0, queries=7, mostly=0, empty=0)
-    assert _unrated(evidence, all_rated) == ["7/7 queries have at least 50 % rated documents ✓"]
-    some = replace(all_rated, mostly=1, empty=2)
-    assert _unrated(evidence, some) == [
-        "6/7 queries have at least 50 % rated documents ✗",
-        "2 queries return nothing after the change",
+    assert _unrated(review, all_rated) == [
+        "7/7 queries have at least 50 % rated documents (0.0 % have not; 30 % is the limit) ✓"
     ]
-    none = replace(all_rated, queries=0, mean_after=nan, empty=3)
-    assert _unrated(evidence, none)[0] == "0/0 queries have at least 50 % rated documents"
-    assert _unrated(evidence, replace(all_rated, known=False)) == [
+    assert _unrated(review, replace(all_rated, mostly=2, empty=2), bare=2) == [
+        "5/7 queries have at least 50 % rated documents (28.6 % have not; 30 % is the limit) ✓",
+        '2 return nothing after the change: "q0", "q1"',
+    ]
+    over = _unrated(review, replace(all_rated, mostly=3))
+    assert over[0].endswith("(42.9 % have not; 30 % is the limit) ✗")
+    assert 'q4" and 2 more' in _unrated(review, replace(all_rated, empty=7), bare=7)[1]
+    assert _unrated(review, replace(all_rated, queries=0, mean_after=nan))[0].endswith("✗")
+    assert _unrated(review, replace(all_rated, known=False)) == [
         "the files do not say which documents are unrated"
     ]
 
@@ -97,7 +109,7 @@ def test_what_is_not_known_is_no_percentage(evidence):
 def test_a_fill_without_faults_says_no_more_than_it_did(evidence):
     clean = replace(
         evidence.fill, judge="baseline", asked=1200, graded=1200, cached=0, errors={},
-        no_text=0, calls=None,
+        no_text=0, calls=None, not_asked=0,
     )  # fmt: skip
     said = phrases.fill_line(replace(evidence, fill=clean))
     assert said == "judge baseline graded 1,200 of 1,200 unrated documents"

@@ -113,7 +113,7 @@ def test_judged_queries_that_no_run_has_are_left_out_and_counted(make_list, make
     assert done.evidence.main.after == pytest.approx(1.0)
     assert done.evidence.coverage.list_only == 2
     assert done.evidence.coverage.judgments == 6
-    assert "2 judged queries are in neither run" in review_markdown(done)
+    assert "2 judged queries in neither run, left out" in review_markdown(done)
 
 
 def test_a_query_without_an_ideal_is_reported_apart(of, make_list, make_run, reviewed):
@@ -148,7 +148,7 @@ def test_unjudged_queries_are_counted_and_not_scored(of, make_list, make_run, re
     assert done.evidence.coverage.unjudged == 1
     assert done.evidence.main.n == 2
     assert of(done, "q3").now.unrated == 2
-    assert "1 queries of the runs have no judgment at all" in review_markdown(done)
+    assert "1 queries without any judgment" in review_markdown(done)
 
 
 @pytest.mark.parametrize("score", ["NaN", float("nan"), None, "Infinity"])

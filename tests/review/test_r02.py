@@ -93,9 +93,18 @@ def test_two_equal_sides_are_said_to_be_equal(check, evidence, query):
     assert "the same documents" not in check("R2", evidence(query("c", 0.5, 0.5))).summary
 
 
+def test_one_list_of_documents_with_two_scores_is_refused(check, evidence, query):
+    docs = (RankedDoc("d1", 3), RankedDoc("d2", 1))
+    found = evidence(query("a", 0.5, 0.6, was={"top": docs}, now={"top": docs}))
+    (finding,) = check("R2", found).findings
+    assert finding.severity is Verdict.REFUSE
+    assert finding.figures["delta"] == pytest.approx(0.1)
+
+
 def _listing(query, name, before, after):
     docs = tuple(RankedDoc(f"d{i}") for i in range(10))
-    return query(name, 0.5, 0.6, was={"top": docs[:before]}, now={"top": docs[:after]})
+    moved = tuple(reversed(docs[:after]))
+    return query(name, 0.5, 0.6, was={"top": docs[:before]}, now={"top": moved})
 
 
 @pytest.mark.parametrize(("before", "after"), [(5, 10), (10, 5)])

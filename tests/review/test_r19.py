@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from relgate.eval.review.types import FillFacts, RuleState, Verdict
@@ -50,3 +52,22 @@ def test_settings_override_the_default(check, evidence, many):
     assert check("R19", evidence(*many(3), fill=fill(100, 99)), max_error_rate=0).state is (
         RuleState.FAILED
     )
+
+
+@pytest.mark.parametrize(
+    ("asked", "left", "state"),
+    [
+        (10, {"not_asked": 1}, RuleState.FAILED),  # it stopped
+        (0, {"no_text": 7}, RuleState.FAILED),  # the catalogue knows none of them
+        (10, {"no_text": 7}, RuleState.PASSED),  # some have no text: still unrated, R8 counts them
+    ],
+)
+def test_a_fill_that_did_not_come_to_its_end_needs_work(
+    check, evidence, many, *, asked, left, state
+):
+    done = replace(fill(asked, asked), **left)
+    outcome = check("R19", evidence(*many(3), fill=done))
+    assert outcome.state is state
+    for finding in outcome.findings:
+        assert finding.severity is Verdict.NEEDS_WORK
+        assert finding.figures["gaps"] == asked + sum(left.values())

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from relgate.eval.review.rules.base import Rule, counted, failed, named, passed
 from relgate.eval.review.settings import ReviewSettings
-from relgate.eval.review.types import Basis, Evidence, Finding, QueryEvidence, RuleOutcome, Verdict
+from relgate.eval.review.types import (
+    TOLERANCE,
+    Basis,
+    Evidence,
+    Finding,
+    QueryEvidence,
+    RuleOutcome,
+    Verdict,
+)
 
 __all__ = ["RULE"]
 
@@ -22,6 +30,8 @@ def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
         *_queries_that_differ(evidence),
         *_depths_that_differ(evidence),
         *_no_baseline(evidence),
+        *_ratings_that_differ(evidence),
+        *_one_list_two_scores(evidence),
     ]
     if findings:
         return failed("R2", "the two sides are not comparable", *findings)
@@ -72,6 +82,41 @@ def _no_baseline(evidence: Evidence) -> list[Finding]:
             f"the before side answered none of its {len(evidence.queries)} queries with a document",
             {"queries": len(evidence.queries)},
             advice="run the before side again, on the index and engine that are live",
+        )
+    ]
+
+
+def _ratings_that_differ(evidence: Evidence) -> list[Finding]:
+    """The two files were rated by different lists, so their own scores do not compare."""
+    if evidence.basis is not Basis.GIVEN or not evidence.unlike_ratings:
+        return []
+    return [
+        Finding(
+            "R2",
+            Verdict.REFUSE,
+            f"the two files rate {len(evidence.unlike_ratings)} documents differently: "
+            f"{evidence.unlike_ratings[0]}",
+            {"documents": len(evidence.unlike_ratings)},
+            advice="run both sides against one judgment list",
+        )
+    ]
+
+
+def _one_list_two_scores(evidence: Evidence) -> list[Finding]:
+    """The same documents in the same order cannot score differently."""
+    listed = [q for q in evidence.queries if q.now.top]
+    if not listed or len(listed) < len(evidence.queries) or not all(_same(q) for q in listed):
+        return []
+    if not abs(evidence.main.delta) > TOLERANCE:
+        return []
+    return [
+        Finding(
+            "R2",
+            Verdict.REFUSE,
+            "both sides list the same documents in the same order for every query, and their "
+            f"means differ by {evidence.main.delta:+.4f}",
+            {"delta": evidence.main.delta},
+            advice="look at where the scores in the files come from",
         )
     ]
 

@@ -40,6 +40,15 @@ def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
                 queries=tuple(q.query.id for q in lost),
             )
         )
+    findings += [
+        Finding(
+            "R3",
+            Verdict.REFUSE,
+            sentence,
+            advice="save the response again; a file that contradicts itself proves nothing",
+        )
+        for sentence in evidence.contradictions
+    ]
     scored = evidence.paired
     if scored and all(q.no_ideal for q in scored):
         findings.append(
@@ -53,7 +62,7 @@ def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
             )
         )
     if findings:
-        return failed("R3", "a figure is not a finite number", *findings)
+        return failed("R3", "a figure is not a finite number, or contradicts its file", *findings)
     return passed("R3", f"all figures of {_scored(evidence)} are finite")
 
 

@@ -17,13 +17,19 @@ def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
     named = sum(j.rows for j in evidence.judges)
     unnamed = max(0, evidence.coverage.by_source.get(Source.JUDGE, 0) - named)
     if not named + unnamed:
-        return passed("R15", "no judge-made grades in the scores")
+        unsaid = evidence.coverage.by_source.get(Source.IMPORT, 0)
+        tail = f"; who made {counted(unsaid, 'grade')} is not stated" if unsaid else ""
+        return passed("R15", f"no grades marked as judge-made in the scores{tail}")
     made = counted(named + unnamed, "judge-made grade")
     faulty = [j for j in evidence.judges if j.problem is not None]
     bare = sum(j.rows for j in faulty) + unnamed
     if not bare:
         rest = "rests" if named == 1 else "rest"
-        return passed("R15", f"{made} {rest} on a valid, trusted certificate")
+        policies = sorted({j.policy for j in evidence.judges if j.policy})
+        return passed(
+            "R15",
+            f"{made} {rest} on a valid certificate, trusted under policy {', '.join(policies)}",
+        )
     return failed(
         "R15",
         f"{made}, {bare} of them without a trusted certificate",

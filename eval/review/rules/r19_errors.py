@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from relgate.eval.review.rules.base import Rule, failed, passed, percent
 from relgate.eval.review.settings import ReviewSettings
-from relgate.eval.review.types import TOLERANCE, Evidence, Finding, RuleOutcome, Verdict
+from relgate.eval.review.types import (
+    TOLERANCE,
+    Evidence,
+    FillFacts,
+    Finding,
+    RuleOutcome,
+    Verdict,
+)
 
 __all__ = ["RULE"]
 
 
 def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
-    """Refuses when the share of failed grades is above its budget."""
+    """Refuses when the share of failed grades is above its budget; a part of a fill is no fill."""
     fill = evidence.fill
     if fill is None:
         return passed("R19", "nothing was filled in this review")
@@ -22,7 +29,8 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
     if fill.not_asked:
         line += f"; {fill.not_asked} more not asked, since the run stopped"
     if fill.error_rate <= settings.max_error_rate + TOLERANCE:
-        return passed("R19", line)
+        undone = _undone(fill)
+        return passed("R19", line) if undone is None else failed("R19", line, undone)
     return failed(
         "R19",
         line,
@@ -36,12 +44,26 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
     )
 
 
+def _undone(fill: FillFacts) -> Finding | None:
+    """A fill that stopped, or found no text at all, closed less than it was asked to."""
+    if not fill.not_asked and (fill.asked or not fill.no_text):
+        return None
+    return Finding(
+        "R19",
+        Verdict.NEEDS_WORK,
+        f"the fill graded {fill.graded} of {fill.gaps} unrated documents: {fill.not_asked} were "
+        f"not asked about, {fill.no_text} have no text in the catalogue",
+        {"gaps": fill.gaps, "graded": fill.graded, "not_asked": fill.not_asked},
+        advice="run the fill to its end, on the catalogue of the index that was searched",
+    )
+
+
 RULE = Rule(
     id="R19",
     name="errors",
-    asks="What share of the judge's grades failed?",
+    asks="What share of the judge's grades failed, and did the fill come to its end?",
     default="> 2 %",
-    severity="REFUSE",
+    severity="REFUSE; NEEDS-WORK when it stopped",
     source="X",
     unchecked="no fill: passes",
     check=check,

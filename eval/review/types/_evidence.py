@@ -11,6 +11,7 @@ from typing import Any
 from relgate.eval.metrics.conventions import Conventions
 from relgate.eval.review.change import ChangeDescription
 from relgate.eval.review.filters import CheckedCase
+from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types._figures import (
     Aggregate,
     Coverage,
@@ -60,6 +61,11 @@ class Evidence:
         warnings: what the readers had to say.
         filter_cases: the cases of a filter change, and whether each held.
         strata: groups of queries, declared ones first.
+        contradictions: what a file says against itself, one sentence each.
+        unlike_ratings: documents that the two files rate differently, one sentence each.
+        unfilled: the gating aggregate before the fill; None without one.
+        titles: {document id: title}, where a catalogue was read.
+        inputs: {what: where from and its hash}, for the record.
     """
 
     conventions: Conventions
@@ -81,6 +87,11 @@ class Evidence:
     warnings: tuple[str, ...] = ()
     filter_cases: tuple[CheckedCase, ...] = ()
     strata: tuple[Stratum, ...] = ()
+    contradictions: tuple[str, ...] = ()
+    unlike_ratings: tuple[str, ...] = ()
+    unfilled: Aggregate | None = None
+    titles: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    inputs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def gives_recall(self) -> bool:
@@ -114,6 +125,7 @@ class Review:
         outcomes: one a rule, in the rules' order.
         actions: what to do next, each naming its queries.
         evidence: what it rests on.
+        settings: the reviewer's numbers.
     """
 
     verdict: Verdict
@@ -121,6 +133,7 @@ class Review:
     outcomes: tuple[RuleOutcome, ...]
     actions: tuple[str, ...]
     evidence: Evidence
+    settings: ReviewSettings
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -45,6 +45,13 @@ class Aggregate:
         """After minus before."""
         return self.after - self.before
 
+    @property
+    def weighted_delta(self) -> float | None:
+        """The traffic-weighted delta, None without weights."""
+        if self.weighted_before is None or self.weighted_after is None:
+            return None
+        return self.weighted_after - self.weighted_before
+
 
 @dataclass(frozen=True, slots=True)
 class Unrated:
@@ -105,6 +112,7 @@ class JudgeUse:
         family: likewise; `none` for a judge without a language model.
         rows: grades of it in the list.
         problem: why its certificate does not hold, one sentence; None when it holds.
+        policy: the trust policy that its certificate was earned under, None without one.
     """
 
     version: str | None
@@ -113,6 +121,7 @@ class JudgeUse:
     family: str | None
     rows: int
     problem: str | None
+    policy: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +151,11 @@ class FillFacts:
     seconds: float
     not_asked: int = 0
     cost_usd: float | None = None
+
+    @property
+    def gaps(self) -> int:
+        """Unrated pairs that the fill was to close."""
+        return self.asked + self.not_asked + self.no_text
 
     @property
     def error_rate(self) -> float:
