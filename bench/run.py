@@ -19,6 +19,7 @@ from collections.abc import Callable
 import diskcache
 import numpy as np
 from lists import lists
+from metrics import ranking
 from sklearn.metrics import cohen_kappa_score
 
 from relgate.cache import open_store
@@ -193,3 +194,4 @@ if __name__ == "__main__":
     parsing()
     startup()
     lists()
+    ranking()
