@@ -138,6 +138,11 @@ def test_samples_come_from_json_and_csv_beside_the_description(described, tmp_pa
     assert described("latency = { after = [1, 2, 3, 4, 10] }").change.latency.after == after
 
 
+def test_percentiles_may_be_equal(described):
+    after = described("latency = { after = { p50 = 9.0, p95 = 9.0, p99 = 9.0 } }").change.latency
+    assert after.after == Percentiles(9.0, 9.0, 9.0)
+
+
 def test_percentiles_come_from_a_file_too(described, tmp_path):
     (tmp_path / "a.json").write_text('{"p50": 8, "p95": 21.5, "p99": 40}')
     after = described('latency = { after = "a.json" }').change.latency.after

@@ -119,6 +119,13 @@ def test_a_strategy_changes_only_with_intent(
     assert [f.severity for f in outcome.findings] == ([] if severity is None else [severity])
 
 
+def test_the_line_counts_the_cases_that_hold(check, evidence, many):
+    untold, broken = held(before=True, after=None), held(before=True, after=False)
+    cases = (HOLDS, broken, untold, held(before=False, after=False))
+    outcome = check("R11", evidence(*many(3), change=filtered("pre", None), filter_cases=cases))
+    assert outcome.summary == "1 of 4 filter cases holds, strategy pre to ?"
+
+
 def test_no_cases_and_no_strategy_are_two_things_missing(check, evidence, many):
     change = ChangeDescription(types=(ChangeType.FILTER_LOGIC,))
     outcome = check("R11", evidence(*many(3), change=change))

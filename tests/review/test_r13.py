@@ -130,6 +130,6 @@ def test_given_scores_are_looked_at_only_where_the_files_list_hits(rank_eval, re
 
 
 def test_a_query_that_falls_from_three_documents_is_named(check, evidence, hits):
-    (finding,) = check("R13", evidence(*hits(10, (3, 2), (2, 1)))).findings
+    (finding,) = check("R13", evidence(*hits(10, (3, 2), (2, 1), (10, 3)))).findings
     assert finding.queries == ("q0",)
     assert finding.figures["before"] == pytest.approx(0.1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isnan, nan
+from math import inf, isnan, nan
 
 import pytest
 
@@ -57,6 +57,12 @@ def test_p_is_the_sign_flip_p(query):
     queries = [query(f"q{i}", 0.5, 0.5 + d, strata=("s",)) for i, d in enumerate(deltas)]
     (found,) = strata_of(queries, seed=0)
     assert found.p == pytest.approx(56 / 256)
+
+
+def test_a_delta_that_is_not_finite_is_r3s_and_spoils_no_stratum(query):
+    queries = [query("a", inf, 0.5, strata=("s",)), query("b", 0.5, 0.4, strata=("s",))]
+    (found,) = strata_of(queries, seed=0)
+    assert (found.n, found.delta) == (1, pytest.approx(-0.1))
 
 
 def test_a_stratum_without_a_score_is_there_and_empty(query):
