@@ -28,6 +28,7 @@ _OTHER = {
     "set": ("set",),
     "expect": ("expect",),
 }
+_WITHIN = ("queries", "querySetQueries")  # golden sets, and OpenSearch's query sets
 _YES = frozenset({"true", "yes", "y", "1", "x"})
 _NO = frozenset({"false", "no", "n", "0"})
 _SETS = ("core", "challenge", "shadow")
@@ -98,8 +99,9 @@ class QueryTable:
 
 
 def read_queries(path: str | Path) -> QueryTable:
-    """A table of queries from CSV, TSV, JSONL or JSON (a list, or an object with `queries`).
+    """A table of queries from CSV, TSV, JSONL or JSON.
 
+    JSON is a list, or an object with `queries` or OpenSearch's `querySetQueries`.
     Columns: `query_id` or `id`, `query` or `text` (one of the two is enough), and any of `head`,
     `critical`, `stratum` (or `vertical`), `weight`, `locale`, `set`, `expect`. Others are passed
     over.
@@ -137,10 +139,11 @@ def _rows(content: Content) -> tuple[Iterable[tuple[int | None, dict[str, Json]]
         return json_lines(content.text, content.path), "jsonl"
     if content.kind == "json":
         value = content.value
-        if isinstance(value, dict) and "queries" not in value:
-            return [(1, value)], "jsonl"
         if isinstance(value, dict):
-            value = value["queries"]
+            within = next((name for name in _WITHIN if name in value), None)
+            if within is None:
+                return [(1, value)], "jsonl"
+            value = value[within]
         entries = enumerate(as_list(value, "queries", content.path), start=1)
         return ((None, as_object(e, f"query {n}", content.path)) for n, e in entries), "json"
     table = open_table(

@@ -192,6 +192,25 @@ def test_jsonl_a_json_list_and_a_golden_set_are_query_tables(tmp_path):
         assert read_queries(_write(tmp_path, text, "q.json")).rows == expected
 
 
+def test_an_opensearch_query_set_is_a_query_table(tmp_path, shared):
+    lines = '{"queryText": "red shoes", "referenceAnswer": "sneakers in red"}\n{"queryText": "b"}\n'
+    assert [row.text for row in read_queries(_write(tmp_path, lines, "q.json")).rows] == [
+        "red shoes",
+        "b",
+    ]
+    folder = shared / "data/opensearch_esci/native"
+    assert len(read_queries(folder / "esci_us_queryset.json")) == 150
+    assert read_queries(folder / "art_queryset.json").rows[0].text == "laptop stand"
+
+
+def test_the_ids_of_products_are_found_by_another_field(tmp_path):
+    path = _write(tmp_path, "id,url\np1,https://x/1\np2,https://x/2\np3,https://x/2\n", "c.csv")
+    catalogue = read_catalogue(path)
+    assert catalogue.ids_by("url") == {"https://x/1": ("p1",), "https://x/2": ("p2", "p3")}
+    with pytest.raises(InputError, match="no product has the field 'ean'"):
+        catalogue.ids_by("ean")
+
+
 def test_a_table_of_texts_is_keyed_by_them(tmp_path):
     table = read_queries(_write(tmp_path, "query\nred shoes\n", "q.csv"))
     assert table.rows == (QueryRow("red shoes", "red shoes"),)
