@@ -13,17 +13,18 @@ from relgate.eval.change_filters import read_filters
 from relgate.eval.change_latency import read_latency
 from relgate.eval.change_values import Strict, Text, checked
 from relgate.eval.project import first_problem, read_toml
-from relgate.eval.review.change import ChangeDescription, ChangeType
+from relgate.eval.review.change import ChangeDescription, ChangeType, Switch
 from relgate.eval.review.supplied import GroundTruth
 from relgate.rubrics.errors import InputError
 
 __all__ = ["ChangeFile", "read_change"]
 
 _ONLY_FOR = {
-    "ground_truth": ChangeType.EMBEDDING_MODEL,
-    "filter_strategy": ChangeType.FILTER_LOGIC,
+    "ground_truth": (ChangeType.EMBEDDING_MODEL,),
+    "filter_strategy": (ChangeType.FILTER_LOGIC,),
+    "stage": (ChangeType.RERANKER, ChangeType.REWRITER),
 }
-"""Keys that a rule looks at for one type of change; elsewhere the reader says so."""
+"""Keys that a rule looks at for these types of change; elsewhere the reader says so."""
 
 
 class _File(BaseModel):
@@ -40,6 +41,7 @@ class _File(BaseModel):
     filter_strategy: dict[str, Any] | None = None
     latency: dict[str, Any] | None = None
     ground_truth: dict[str, Any] | None = None
+    stage: dict[str, Any] | None = None
 
 
 def _share(value: float) -> float:
@@ -57,6 +59,11 @@ class _Truth(Strict):
     source: Text | None = None
     recall_before: _Share | None = None
     recall_after: _Share | None = None
+
+
+class _Stage(Strict):
+    before: Switch
+    after: Switch
 
 
 class ChangeFile(BaseModel):
@@ -93,15 +100,26 @@ def read_change(path: Path) -> ChangeFile:
             None if file.ground_truth is None else _ground_truth(file.ground_truth, path)
         ),
         filters=None if file.filter_strategy is None else read_filters(file.filter_strategy, path),
+        stage=None if file.stage is None else _stage(file.stage, path),
     )
     return ChangeFile(
         change=change,
         warnings=tuple(
-            f"{name} counts for a change of type {kind} only"
-            for name, kind in _ONLY_FOR.items()
-            if getattr(file, name) is not None and kind not in change.types
+            f"{name} counts for a change of type {' or '.join(kinds)} only"
+            for name, kinds in _ONLY_FOR.items()
+            if getattr(file, name) is not None and not set(kinds) & set(change.types)
         ),
     )
+
+
+def _stage(data: Mapping[str, Any], path: Path) -> tuple[Switch, Switch]:
+    """Whether the stage ran, before and after.
+
+    Raises:
+        InputError: an unknown key, a side that is missing, anything but `on` and `off`.
+    """
+    stage = checked(_Stage, data, key="stage", path=path)
+    return stage.before, stage.after
 
 
 def _ground_truth(data: Mapping[str, Any], path: Path) -> GroundTruth:

@@ -8,7 +8,10 @@ from typing import Literal
 
 from relgate.eval.review.supplied import FilterStrategy, GroundTruth, Latency
 
-__all__ = ["ChangeDescription", "ChangeType"]
+__all__ = ["ChangeDescription", "ChangeType", "Switch"]
+
+
+Switch = Literal["on", "off"]
 
 
 class ChangeType(StrEnum):
@@ -43,6 +46,8 @@ class ChangeDescription:
         latency: measured on both sides; None when not given.
         ground_truth: of an embedding upgrade; None when not given.
         filters: strategy and cases of a filter change; None when not given.
+        stage: whether the reranker or rewriter was `on` or `off`, before and after; None when
+            not said.
     """
 
     types: tuple[ChangeType, ...] = ()
@@ -56,3 +61,4 @@ class ChangeDescription:
     latency: Latency | None = None
     ground_truth: GroundTruth | None = None
     filters: FilterStrategy | None = None
+    stage: tuple[Switch, Switch] | None = None

@@ -259,3 +259,22 @@ def test_a_fault_of_a_case_names_file_line_and_key(refused, tmp_path, fault, tol
     line = refused(lay(tmp_path, case(), case(**fault)))
     assert line.startswith("cases.jsonl:2: ")
     assert told in line
+
+
+def test_a_stage_says_where_it_ran(tmp_path):
+    path = tmp_path / "change.toml"
+    path.write_text('type = "reranker"\nstage = { before = "off", after = "on" }\n')
+    read = read_change(path)
+    assert (read.change.stage, read.warnings) == (("off", "on"), ())
+    path.write_text('type = "synonyms"\nstage = { before = "off", after = "on" }\n')
+    assert read_change(path).warnings == (
+        "stage counts for a change of type reranker or rewriter only",
+    )
+
+
+@pytest.mark.parametrize("stage", ['{ before = "off" }', '{ before = "off", after = "yes" }', "1"])
+def test_a_stage_that_cannot_be_read_is_refused(tmp_path, stage):
+    path = tmp_path / "change.toml"
+    path.write_text(f'type = "reranker"\nstage = {stage}\n')
+    with pytest.raises(InputError, match=r"change\.toml.*stage"):
+        read_change(path)

@@ -145,11 +145,26 @@ def test_filter_logic_needs_relevance_and_cases(check, evidence, many, *, cases,
     assert check("R1", found).state is state
 
 
-@pytest.mark.parametrize(
-    "kind", [ChangeType.HYBRID_WEIGHTS, ChangeType.REWRITER, ChangeType.RERANKER]
-)
-def test_what_needs_several_runs_is_refused_whatever_is_supplied(check, evidence, many, kind):
-    described = ChangeDescription(types=(kind,), latency=TIMED)
+def test_what_needs_several_runs_is_refused_whatever_is_supplied(check, evidence, many):
+    described = ChangeDescription(types=(ChangeType.HYBRID_WEIGHTS,), latency=TIMED)
     outcome = check("R1", evidence(*many(3), change=described, filter_cases=(CASE,)))
     assert outcome.findings[0].severity is Verdict.REFUSE
     assert "nDCG@10 and p95 latency and filter cases" in outcome.findings[0].message
+
+
+@pytest.mark.parametrize("kind", [ChangeType.REWRITER, ChangeType.RERANKER])
+@pytest.mark.parametrize(
+    ("stage", "state"),
+    [
+        (None, RuleState.FAILED),
+        (("off", "on"), RuleState.PASSED),
+        (("on", "off"), RuleState.PASSED),
+        (("on", "on"), RuleState.FAILED),  # a tuned stage against itself shows no gain of its own
+        (("off", "off"), RuleState.FAILED),
+    ],
+)
+def test_a_stage_is_judged_with_it_on_and_off(check, evidence, many, *, kind, stage, state):
+    described = ChangeDescription(types=(kind,), stage=stage)
+    assert check("R1", evidence(*many(3), change=described)).state is state
+    found = evidence(*many(3), change=described, **RECALL)
+    assert check("R1", found).state is RuleState.FAILED  # its gain is one of ranking

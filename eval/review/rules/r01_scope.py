@@ -12,12 +12,8 @@ __all__ = ["RULE"]
 # NDCG and MRR as engines call them; "dcg" only where it is not said to be without its ideal.
 _RANKED = frozenset({"dcg", "mean_reciprocal_rank"})
 
-# What these types need, and which this version cannot take in.
-_BEYOND: dict[ChangeType, str] = {
-    ChangeType.HYBRID_WEIGHTS: "relevance and recall for each mode",
-    ChangeType.REWRITER: "the stage switched on and off",
-    ChangeType.RERANKER: "the stage switched on and off",
-}
+# What this type needs, and which this version cannot take in.
+_EACH_MODE = "relevance and recall for each mode"
 
 
 def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
@@ -50,22 +46,45 @@ def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
 def _problem(kind: ChangeType, evidence: Evidence) -> str | None:
     """What the evidence lacks for this type of change, or None."""
     match kind:
-        case ChangeType.HYBRID_WEIGHTS | ChangeType.REWRITER | ChangeType.RERANKER:
-            return _needs(kind, _BEYOND[kind], evidence)
+        case ChangeType.HYBRID_WEIGHTS:
+            return _needs(kind, _EACH_MODE, evidence)
+        case ChangeType.REWRITER | ChangeType.RERANKER:
+            return _switched(kind, evidence) or _not_ranked(kind, evidence)
         case ChangeType.SYNONYMS:  # any metric, but query by query
             none = f"no query is scored on both sides, and {kind} need it"
             return None if evidence.paired else none
-        case ChangeType.EMBEDDING_MODEL:
-            needed = "recall@k against newly computed ground truth"
-            fits = evidence.gives_recall or _states_recall(evidence)
-            return None if fits else _needs(kind, needed, evidence)
-        case ChangeType.HNSW_PARAMS:
-            fits = evidence.gives_recall and _times_both_sides(evidence)
-            return None if fits else _needs(kind, "recall@k and p95 latency", evidence)
+        case ChangeType.EMBEDDING_MODEL | ChangeType.HNSW_PARAMS:
+            return _not_recall(kind, evidence)
         case ChangeType.FILTER_LOGIC if not evidence.filter_cases:
             return _needs(kind, "filtered relevance and filter-correctness cases", evidence)
         case _:
             return _not_ranked(kind, evidence)
+
+
+def _not_recall(kind: ChangeType, evidence: Evidence) -> str | None:
+    if kind is ChangeType.EMBEDDING_MODEL:
+        fits = evidence.gives_recall or _states_recall(evidence)
+        needed = "recall@k against newly computed ground truth"
+    else:
+        fits = evidence.gives_recall and _times_both_sides(evidence)
+        needed = "recall@k and p95 latency"
+    return None if fits else _needs(kind, needed, evidence)
+
+
+def _switched(kind: ChangeType, evidence: Evidence) -> str | None:
+    """One side must have been measured without the stage: its own gain is what is asked for."""
+    stage = None if evidence.change is None else evidence.change.stage
+    if stage is None:
+        return (
+            f"a change of type {kind} must be judged on the stage switched on and off; stage in "
+            "the change description does not say on which side it ran"
+        )
+    if stage[0] == stage[1]:
+        return (
+            f"a change of type {kind} must be judged on the stage switched on and off; it was "
+            f"{stage[0]} on both sides"
+        )
+    return None
 
 
 def _needs(kind: ChangeType, needed: str, evidence: Evidence) -> str:
