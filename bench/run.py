@@ -12,17 +12,15 @@ import random
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
-import diskcache
 import numpy as np
 from lists import lists
 from metrics import ranking
 from sklearn.metrics import cohen_kappa_score
 
-from relgate.cache import open_store
 from relgate.eval.agreement.confusion import confusion_table, kappa
 from relgate.eval.lists.build import ListBuilder
 from relgate.eval.lists.types import SCALES, Provenance, Query, Source
@@ -93,31 +91,6 @@ def metrics() -> None:
     )
 
 
-def cache() -> None:
-    items = {f"{i:064x}": '{"grade": 3, "reason": "' + "x" * 150 + '"}' for i in range(20_000)}
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as other:
-        store = open_store(folder)
-        peer = diskcache.Cache(other)
-        versus(
-            "cache: write 20,000 rows, 100 at a time",
-            lambda: [
-                store.put_many(dict(list(items.items())[i : i + 100]))
-                for i in range(0, 20_000, 100)
-            ],
-            lambda: [peer.set(key, value) for key, value in items.items()],
-            "diskcache.set loop",
-        )
-        keys = list(items)
-        versus(
-            "cache: look up 20,000 rows",
-            lambda: store.get_many(keys),
-            lambda: [peer.get(key) for key in keys],
-            "diskcache.get loop",
-        )
-        store.close()
-        peer.close()
-
-
 def agreement() -> None:
     rng = np.random.default_rng(1)
     human, judge = rng.integers(0, 4, 100_000), rng.integers(0, 4, 100_000)
@@ -184,6 +157,10 @@ def startup() -> None:
     judge = [wall("-c", "import relgate.judge") for _ in range(5)]
     print(f"relgate --help: {min(helps):.3f} s wall (bare interpreter {min(bare):.3f} s)")
     print(f"import relgate.judge: {min(judge):.3f} s wall")
+
+
+def cache() -> None:
+    subprocess.run([sys.executable, Path(__file__).with_name("cache.py")], check=True)
 
 
 if __name__ == "__main__":

@@ -172,6 +172,8 @@ class DiskStore:
 
     def get_many(self, keys: Iterable[str]) -> dict[str, str]:
         """The values of those `keys` that are stored; a bad row is a miss."""
+        if not self._kept:
+            return self._reader.get_many(keys)
         wanted = set(keys)
         return self._reader.get_many(wanted) | {
             key: self._kept[key] for key in wanted & self._kept.keys()

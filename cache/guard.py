@@ -31,6 +31,7 @@ __all__ = [
     "connect",
     "deadline",
     "inspect",
+    "lenient_text",
     "locked",
     "refuse",
     "set_aside",
@@ -101,7 +102,7 @@ def _connect(uri: str) -> sqlite3.Connection:
         uri, uri=True, timeout=_LOCK_S, isolation_level=None, check_same_thread=False
     )
     try:
-        con.text_factory = _text
+        con.text_factory = lenient_text
         con.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
         for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "query_only = ON"):
             con.execute(f"PRAGMA {pragma}")
@@ -112,7 +113,8 @@ def _connect(uri: str) -> sqlite3.Connection:
     return con
 
 
-def _text(data: bytes) -> str:
+def lenient_text(data: bytes) -> str:
+    """Text of the file, whatever bytes it has."""
     return data.decode("utf-8", "replace")
 
 

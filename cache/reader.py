@@ -9,11 +9,11 @@ from __future__ import annotations
 import logging
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, cast
 
-from relgate.cache.guard import connect, deadline
+from relgate.cache.guard import connect, deadline, lenient_text
 
 __all__ = ["CLAIM_PREFIX", "Reader"]
 
@@ -46,6 +46,7 @@ class Reader:
     def __init__(self, path: Path, *, frozen: bool) -> None:
         self._path = path
         self._con = connect(path, frozen=frozen, say=True)
+        self._con.text_factory = str
         self._turn = threading.Lock()
         self._warned = False
         self.found = 0
@@ -64,8 +65,7 @@ class Reader:
     def _chunk(self, keys: list[str]) -> dict[str, str]:
         marks = ",".join("?" * len(keys))
         try:
-            self._con.set_progress_handler(deadline(_READ_S), _STEPS)
-            rows = self._con.execute(f"SELECT {_COLUMNS} WHERE key IN ({marks})", keys).fetchall()
+            rows = self._rows(f"SELECT {_COLUMNS} WHERE key IN ({marks})", keys)
         except sqlite3.DataError:  # one value is too large to load: it alone is the miss
             if len(keys) == 1:
                 self.refused += 1
@@ -75,8 +75,22 @@ class Reader:
         except sqlite3.Error as error:
             self._warn(error)
             return {}
+        found: dict[str, str | None] = dict(rows)
+        if None not in found.values() and len(found) == len(rows):
+            return cast("dict[str, str]", found)
         self.refused += sum(value is None for _, value in rows)
         return {key: value for key, value in rows if value is not None}
+
+    def _rows(self, sql: str, values: Sequence[object]) -> list[Any]:
+        self._con.set_progress_handler(deadline(_READ_S), _STEPS)
+        try:
+            return self._con.execute(sql, values).fetchall()
+        except sqlite3.OperationalError as error:
+            if "decode" not in str(error):
+                raise
+            # a row that is no UTF-8: its checksum will tell; from here on the slow way for all
+            self._con.text_factory = lenient_text
+        return self._con.execute(sql, values).fetchall()
 
     def _warn(self, error: sqlite3.Error) -> None:
         if not self._warned:
@@ -103,8 +117,7 @@ class Reader:
         marks = ",".join("?" * len(slots))
         columns = _COLUMNS.replace(" FROM", ", expire_time FROM")
         try:
-            self._con.set_progress_handler(deadline(_READ_S), _STEPS)
-            return self._con.execute(f"SELECT {columns} WHERE key IN ({marks})", slots).fetchall()
+            return self._rows(f"SELECT {columns} WHERE key IN ({marks})", slots)
         except sqlite3.Error as error:
             self._warn(error)
             return []
@@ -132,17 +145,14 @@ class Reader:
         """The rows that follow row `last`, or only one where a value is too large to load."""
         after = "WHERE rowid > ? ORDER BY rowid LIMIT"
         with self._turn:
-            self._con.set_progress_handler(deadline(_READ_S), _STEPS)
             try:
-                sql = f"SELECT rowid, {_COLUMNS} {after} {_CHUNK}"
-                return self._con.execute(sql, [last]).fetchall()
+                return self._rows(f"SELECT rowid, {_COLUMNS} {after} {_CHUNK}", [last])
             except sqlite3.DataError:
                 sql = f"SELECT rowid, {_COLUMNS} {after} 1"
             try:
-                return self._con.execute(sql, [last]).fetchall()
+                return self._rows(sql, [last])
             except sqlite3.DataError:
-                sql = f"SELECT rowid, '', NULL FROM Cache {after} 1"  # noqa: S608 - constants
-                return self._con.execute(sql, [last]).fetchall()
+                return self._rows(f"SELECT rowid, '', NULL FROM Cache {after} 1", [last])  # noqa: S608 - constants
 
     def close(self) -> None:
         """Close the connection."""

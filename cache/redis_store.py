@@ -70,7 +70,7 @@ def redis_url(place: str | Path) -> str | None:
     found = re.match(r"(?:.*/)?(rediss?|unix):/+(.+)$", str(place))
     if found is None:
         return None
-    slash = "/" if found[1] == "unix" else ""
+    slash = "/" if found[1] == "unix" and "@" not in found[2].partition("/")[0] else ""
     return f"{found[1]}://{slash}{found[2]}"
 
 

@@ -1,6 +1,6 @@
-"""A run in a process of its own: grades QUERIES x 20 pairs, eight queries at once.
+"""A run in a process of its own: grades QUERIES x PAIRS (20) pairs, eight queries at once.
 
-    python worker.py CACHE REQUESTS FIRST LAST [BATCH]
+    python worker.py CACHE REQUESTS FIRST LAST [BATCH [PAIRS]]
 
 REQUESTS is the port of a server that counts, or a file that gets one line a request before the
 answer, as a paid server would. Prints the number of each query when its grades are in hand:
@@ -51,14 +51,15 @@ class PaidServer:
         raise NotImplementedError
 
 
-async def main(place: str, requests: str, first: int, last: int, batch_size: int = 10) -> None:
+async def main(place: str, requests: str, first: int, last: int, sizes: tuple[int, int]) -> None:
+    batch_size, pairs = sizes
     store = open_store(place, required=True)
     judge = CachedJudge(PaidServer(requests, batch_size), store)
     slot = asyncio.Semaphore(AT_ONCE)
     print("started", flush=True)  # noqa: T201 - read by the test
 
     async def one(query: int) -> None:
-        candidates = [Candidate(f"p{n}", f"text {'x' * n} for {query}") for n in range(PAIRS)]
+        candidates = [Candidate(f"p{n}", f"text {'x' * n} for {query}") for n in range(pairs)]
         async with slot:
             hits = await judge.grade(f"query {query}", candidates)
         assert [h.grade for h in hits] == [len(c.text) % 4 for c in candidates]
@@ -69,4 +70,6 @@ async def main(place: str, requests: str, first: int, last: int, batch_size: int
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:])))
+    given = [int(word) for word in sys.argv[3:]]
+    first, last, batch, pairs = given + [0, 0, 10, PAIRS][len(given) :]
+    asyncio.run(main(sys.argv[1], sys.argv[2], first, last, (batch, pairs)))
