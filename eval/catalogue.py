@@ -98,6 +98,15 @@ class Catalogue:
         text = next((t for t in texts if isinstance(t, str) and t.strip()), None)
         return None if text is None else one_line(text, _TITLE_CHARS)
 
+    @property
+    def has_titles(self) -> bool:
+        """Whether any product has a title or a `text`; else a judge sees its other fields only."""
+        return any(
+            fold(name) in {*_TITLES, "text"} and value
+            for _, product in self._products.values()
+            for name, value in product.items()
+        )
+
     def candidate(self, doc_id: str) -> Candidate | None:
         """What the judge sees of a product, under the id that was asked for.
 
@@ -209,7 +218,7 @@ def _id_column(row: Mapping[str, Json], stated: str | None, path: str, line: int
         f"no id column ({stated or '|'.join(_ID)}); found {', '.join(map(repr, names[:12]))}",
         path=path,
         line=line,
-        mend="name it with --id-field, as it stands in the file",
+        mend="name the column of the ids `id`",
     )
 
 

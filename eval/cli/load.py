@@ -83,6 +83,11 @@ def load_catalogue(project: Project, output: Output) -> Catalogue:
     """The project's catalogue."""
     catalogue = read_catalogue(needed(project, "catalogue"))
     output.remark(f"{catalogue.path}: {len(catalogue):,} products, read as {catalogue.format}")
+    if not catalogue.has_titles:
+        output.remark(
+            f"{catalogue.path}: no product has a title (`title`, `name`, `product_title`) or a "
+            "`text`: a judge sees what else there is"
+        )
     return catalogue
 
 

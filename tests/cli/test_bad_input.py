@@ -338,3 +338,10 @@ def test_a_reader_that_leaves_sees_no_traceback_and_no_pass(shop):
     assert "Traceback" not in err
     assert process.returncode not in {0, None}
     assert (shop.folder / "report/review.json").is_file()
+
+
+@pytest.mark.parametrize(("column", "said"), [("title", False), ("text", False), ("txt", True)])
+def test_a_catalogue_without_titles_is_remarked_on(call, shop, column, said):
+    rows = [{"id": doc, column: text} for doc, text in shop.texts.items()]
+    (shop.folder / "catalogue.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+    assert ("no product has a title" in call(*shop.review()).err) is said
