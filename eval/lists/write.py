@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from relgate.eval.files import write_text_atomic
@@ -14,7 +14,7 @@ from relgate.eval.lists.foreign import FOREIGN_FORMATS, Target, foreign_text
 from relgate.eval.lists.loss import left_out, refuse_id
 from relgate.eval.lists.parquet import write_parquet
 from relgate.eval.lists.table import cell
-from relgate.eval.lists.types import Judgment, JudgmentList, Query, Source
+from relgate.eval.lists.types import Judgment, JudgmentList, Provenance, Query, Source
 from relgate.rubrics.errors import UsageError
 
 __all__ = ["WRITE_FORMATS", "write_list"]
@@ -114,36 +114,76 @@ def _row(entry: Query | Judgment) -> _Row:
     return {name: value for name, value in row.items() if value is not None}
 
 
-def _rows(judgments: JudgmentList) -> tuple[list[str], list[_Row]]:
-    """The columns that any row uses, and the rows."""
-    rows = [_row(entry) for entry in _entries(judgments)]
-    if any("query_id" in row for row in rows):
-        rows = [_with_id(row) for row in rows]
-    used = {name for row in rows for name in row} | {"doc_id", "grade"}
-    order = ("query_id", "query", "doc_id", "grade", *OPTIONAL)
-    return [name for name in order if name in used], rows
-
-
 def _table(judgments: JudgmentList) -> dict[str, list[str | int | None]]:
-    columns, rows = _rows(judgments)
-    return {name: [row.get(name) for row in rows] for name in columns}
+    """The columns that any row uses; bare queries have rows of their own, as in `_entries`."""
+    places, rows = _order(judgments)
+    queries = judgments.queries
+    by_query: dict[str, list[str | None]] = {"query": [query.text for query in queries]}
+    if any(query.text != query.id for query in queries):
+        by_query["query_id"] = [query.id for query in queries]
+    by_origin = {name: [_of(o, name) for o in judgments.origins] for name in OPTIONAL[:-2]}
+    origins: list[int] = judgments.origin.tolist()
+    by_row: dict[str, Sequence[str | int | None]] = {
+        "doc_id": judgments.doc_id,
+        "grade": judgments.grade.tolist(),
+        **{n: [v[o] for o in origins] for n, v in by_origin.items() if any(map(_is_value, v))},
+        "reason": judgments.reason or (),
+        "text_hash": judgments.text_hash or (),
+    }
+    table: dict[str, list[str | int | None]] = {}
+    for name in ("query_id", "query", "doc_id", "grade", *OPTIONAL):
+        if name in by_query:
+            table[name] = [by_query[name][place] for place in places]
+        elif by_row.get(name):
+            values = by_row[name]
+            table[name] = [None if row is None else values[row] for row in rows]
+    needed = {"doc_id", "grade"}
+    table |= {name: [None] * len(places) for name in needed - table.keys()}
+    return {n: v for n, v in table.items() if n in needed or any(map(_is_value, v))}
+
+
+def _order(judgments: JudgmentList) -> tuple[list[int], list[int | None]]:
+    """Each entry's query and row; a bare query has no row."""
+    places: list[int] = []
+    rows: list[int | None] = []
+    listed = 0
+    for row, place in enumerate(judgments.query.tolist()):
+        if place > listed:
+            places += range(listed, place)
+            rows += [None] * (place - listed)
+        listed = max(listed, place + 1)
+        places.append(place)
+        rows.append(row)
+    bare = len(judgments.queries) - listed
+    return places + list(range(listed, listed + bare)), rows + [None] * bare
+
+
+def _of(origin: Provenance, name: str) -> str | None:
+    """What of a provenance stands in the column `name`; an import's source is left unsaid."""
+    if name == "source":
+        return None if origin.source is Source.IMPORT else str(origin.source)
+    value: str | None = getattr(origin, name)
+    return value
+
+
+def _is_value(value: object) -> bool:
+    return value is not None
 
 
 def _csv(judgments: JudgmentList) -> str:
-    columns, rows = _rows(judgments)
-    lines = [",".join(columns)]
-    lines += [",".join(_cells(row, columns)) for row in rows]
+    table = _table(judgments)
+    columns = [_csv_cells(name, values) for name, values in table.items()]
+    lines = [",".join(table), *map(",".join, zip(*columns, strict=True))]
     return "\n".join(lines) + "\n"
 
 
-def _with_id(row: _Row) -> _Row:
-    return row if "query_id" in row else row | {"query_id": row["query"]}
-
-
-def _cells(row: _Row, columns: Iterable[str]) -> Iterator[str]:
-    for name in columns:
-        value = row.get(name)
-        yield str(value) if isinstance(value, int) else cell(cell_text(name, value))
+def _csv_cells(name: str, values: list[str | int | None]) -> list[str]:
+    """A column's cells; each value is made a cell once."""
+    cells: dict[str | int | None, str] = {
+        value: str(value) if isinstance(value, int) else cell(cell_text(name, value))
+        for value in set(values)
+    }
+    return [cells[value] for value in values]
 
 
 def _jsonl(judgments: JudgmentList) -> str:
