@@ -87,13 +87,16 @@ def _run(
 def _list(
     output: Output, path: Path, to: str, out: Path, flags: Mapping[str, Any]
 ) -> dict[str, Any]:
-    from relgate.eval.lists.write import write_list  # noqa: PLC0415 - numpy
+    from relgate.eval.filling import with_texts  # noqa: PLC0415 - numpy
+    from relgate.eval.lists.write import write_list  # noqa: PLC0415
+    from relgate.eval.queries import read_queries  # noqa: PLC0415
 
     if (flags["locator"] is None) != (flags["catalogue"] is None):
         raise click.UsageError("--locator and --catalogue are given together or not at all")
     found = open_list(output, path, flags, raters=flags["raters"], doc_column=flags["locator"])
     judgments, unresolved = _located(output, found.judgments, flags)
-    judgments = _with_texts(judgments, flags["queries"])
+    if flags["queries"] is not None:
+        judgments = with_texts(judgments, read_queries(flags["queries"]))
     left = write_list(out, judgments, format=to, target=_target(path, flags))
     return {
         "read_as": found.format,
@@ -126,23 +129,6 @@ def _located(
             f"out: {shown}"
         )
     return done.judgments, done.unresolved
-
-
-def _with_texts(judgments: JudgmentList, path: Path | None) -> JudgmentList:
-    """The list with the texts of a query table where it has none."""
-    from dataclasses import replace  # noqa: PLC0415 - with what it is used for
-
-    from relgate.eval.queries import read_queries  # noqa: PLC0415 - only when asked
-
-    if path is None:
-        return judgments
-    table = read_queries(path)
-    rows = [(query, table.by_key(query.id)) for query in judgments.queries]
-    queries = tuple(
-        replace(query, text=row.text) if row is not None and query.text is None else query
-        for query, row in rows
-    )
-    return replace(judgments, queries=queries)
 
 
 def _target(path: Path, flags: Mapping[str, Any]) -> Target:

@@ -97,3 +97,13 @@ def test_a_panel_is_held_to_the_family_of_its_members(call, shop, models):
     flags = [x for m in models for x in ("--system-model", m)]
     done = call(*fill(shop, "--judge-family", "google", "--quiet", *flags))
     assert done.code == (5 if "gemini" in models[0] else 0)
+
+
+def test_a_panel_that_reranks_may_not_evaluate(call, shop):
+    (shop.folder / "relgate.toml").write_text("panel_shuffles = 3\n")
+    words = ["--run", "before.jsonl", "--catalogue", "catalogue.jsonl", "--judge", shop.judge()]
+    named = call("rerank", *words, "--out", "reranked.jsonl", "--json").json["judge_version"]
+    calls = shop.calls
+    (shop.folder / "change.toml").write_text(f'ranker_judges = ["{named}"]\n')
+    done = call(*shop.review("--quiet", "--change", "change.toml"))
+    assert (done.code, shop.calls) == (5, calls)

@@ -1,0 +1,55 @@
+"""A list that names its queries by id: the table gives the texts, else a remark says so."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+
+@pytest.fixture
+def by_id(shop):
+    """The shop with ids for queries in the list and in the runs; `queries.csv` has the texts."""
+    ids = {query: f"q-{i:04d}" for i, query in enumerate(shop.before)}
+    shop.human = [(ids[query], doc, grade) for query, doc, grade in shop.human]
+    shop.before = {ids[query]: docs for query, docs in shop.before.items()}
+    shop.after = {ids[query]: docs for query, docs in shop.after.items()}
+    shop.write()
+    with (shop.folder / "queries.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("query_id", "query"), *((i, q) for q, i in ids.items())])
+    (shop.folder / f"{shop.module}_asked.py").write_text(
+        f"from {shop.module} import HERE, grade as inner\n\n"
+        "def grade(request):\n"
+        "    with (HERE / 'asked.txt').open('a') as file:\n"
+        "        file.write(request.prompt)\n"
+        "    return inner(request)\n"
+    )
+    shop.module += "_asked"
+    return shop
+
+
+def _seen(shop) -> str:
+    return (shop.folder / "asked.txt").read_text(encoding="utf-8")
+
+
+def test_a_review_asks_with_the_texts_of_the_table(call, by_id):
+    done = call(*by_id.review("--queries", "queries.csv"))
+    assert "query 1" in _seen(by_id)
+    assert "q-0001" not in _seen(by_id)
+    assert "look like ids" not in done.err
+
+
+def test_without_a_table_it_is_said_that_a_judge_sees_ids(call, by_id):
+    done = call(*by_id.review())
+    assert "q-0001" in done.err
+    assert "--queries" in done.err
+
+
+def test_a_calibration_asks_with_the_texts_of_the_table(call, by_id):
+    done = call(
+        "calibrate", "--human", "judgments.csv", "--catalogue", "catalogue.jsonl",
+        "--judge", by_id.judge(), "--queries", "queries.csv", "--json",
+    )  # fmt: skip
+    assert done.code == 0
+    assert "query 1" in _seen(by_id)
+    assert "q-0001" not in _seen(by_id)
