@@ -15,7 +15,7 @@ import pytest
 from relgate.cache import cache_stats
 
 SHIM = Path(__file__).with_name("faults.c")
-PAIRS = 40
+PAIRS = 20
 
 RUN = """
 import json, sys
@@ -31,7 +31,7 @@ judge, stored, error = Judge(), 0, None
 try:
     store = open_store(sys.argv[1])
     cached = CachedJudge(judge, store)
-    for q in range(4):
+    for q in range(2):
         hits = cached.grade_sync(f'q {q}', [Candidate(str(i), f'text {i}') for i in range(10)])
         assert all(hit.graded for hit in hits)
         stored = cached.stored
@@ -98,10 +98,10 @@ def test_the_shim_counts_steps_and_fails_the_one_it_is_told(faults, tmp_path):
     assert "error" in lines[-1]
 
 
-@pytest.mark.parametrize("kind", ["error", "full", "kill"])
+@pytest.mark.parametrize("kind", ["error", "kill"])
 def test_a_fault_at_some_steps_loses_nothing_acknowledged(faults, tmp_path, kind):
     _, steps = faults.run(tmp_path / "sound")
-    for at in (steps // 4, steps // 2, steps - 3):
+    for at in (steps // 2, steps - 3):
         folder = tmp_path / str(at)
         check(faults, folder, faults.run(folder, at=at, kind=kind)[0])
 
@@ -110,6 +110,7 @@ def test_a_fault_at_some_steps_loses_nothing_acknowledged(faults, tmp_path, kind
 @pytest.mark.parametrize("kind", ["error", "full", "kill"])
 def test_a_fault_at_each_step_in_turn_loses_nothing_acknowledged(faults, tmp_path, kind):
     _, steps = faults.run(tmp_path / "sound")
+    print(f"{steps} steps")  # noqa: T201 - a figure
     for at in range(1, steps + 1):
         folder = tmp_path / str(at)
         check(faults, folder, faults.run(folder, at=at, kind=kind)[0])

@@ -162,22 +162,29 @@ def test_where_nothing_can_be_made_grades_live_in_memory_for_the_run(namespace, 
     ]
 
 
+@pytest.mark.parametrize(
+    ("size", "queries"), [("1m", 150), pytest.param("4m", 800, marks=pytest.mark.soak)]
+)
 @pytest.mark.parametrize("demand", ["", "required"])
 def test_on_a_full_disk_what_was_acknowledged_is_there_and_a_later_run_goes_on(
-    namespace, tmp_path, demand
+    namespace, tmp_path, demand, size, queries
 ):
-    full, again = python(tmp_path, "full", FULL), python(tmp_path, "again", AGAIN)
+    full, again = (
+        python(tmp_path, name, code.replace("range(150)", f"range({queries})"))
+        for name, code in (("full", FULL), ("again", AGAIN))
+    )
+    pairs = 20 * queries
     seen, after = namespace(
         tmp_path,
-        'mkdir "$1/m" && mount -t tmpfs -o size=1m none "$1/m"',
+        f'mkdir "$1/m" && mount -t tmpfs -o size={size} none "$1/m"',
         f'{full} "$1/m/c" {demand}',
-        'mount -o remount,size=16m "$1/m"',
+        'mount -o remount,size=64m "$1/m"',
         f'{again} "$1/m/c"',
     )
     said, stored = seen["said"], seen["stored"]
     assert isinstance(said, list)
     assert isinstance(stored, int)
-    assert 0 < stored < 3_000
+    assert 0 < stored < pairs
     assert seen["kept"] == stored
     message = str(seen["error"]) if demand else said[0]
     assert f"{tmp_path}/m/c/cache.db: the disk is full" in message
@@ -185,9 +192,9 @@ def test_on_a_full_disk_what_was_acknowledged_is_there_and_a_later_run_goes_on(
     if demand:
         assert said == []
     else:
-        assert (seen["total"], seen["unsaved"]) == (3_000, 3_000 - stored)
-    assert (after["hits"], after["misses"]) == (stored, 3_000 - stored)
-    assert (after["rows"], after["said"]) == (3_000, [])
+        assert (seen["total"], seen["unsaved"]) == (pairs, pairs - stored)
+    assert (after["hits"], after["misses"]) == (stored, pairs - stored)
+    assert (after["rows"], after["said"]) == (pairs, [])
 
 
 @pytest.mark.parametrize("size", ["8k", "16k", "64k", "256k"])
