@@ -12,7 +12,7 @@ from relgate.eval.files import load_content
 from relgate.eval.lists.columns import fold
 from relgate.eval.lists.jsontext import Content, Json, as_list, as_object, as_text, json_lines
 from relgate.eval.lists.table import open_table
-from relgate.eval.lists.types import match_key
+from relgate.eval.lists.types import Query, match_key
 from relgate.rubrics.errors import InputError
 
 __all__ = ["QueryRow", "QueryTable", "read_queries"]
@@ -71,12 +71,14 @@ class QueryTable:
         path: the file.
         format: what the file was taken for.
         columns: which of the known columns the file has.
+        unknown: its other columns, which are passed over.
     """
 
     rows: tuple[QueryRow, ...]
     path: str
     format: str
     columns: tuple[str, ...]
+    unknown: tuple[str, ...] = ()
     _by_id: Mapping[str, QueryRow] = field(init=False, repr=False, compare=False)
     _by_text: Mapping[str, QueryRow] = field(init=False, repr=False, compare=False)
 
@@ -97,6 +99,17 @@ class QueryTable:
         wanted = match_key(key)
         return self._by_id.get(wanted) or self._by_text.get(wanted)
 
+    def remarks(self, queries: Iterable[Query]) -> tuple[str, ...]:
+        """What a report on these queries has to say of the table: what of it did not count."""
+        said: list[str] = []
+        if self.unknown:
+            names = ", ".join(map(repr, self.unknown))
+            said.append(f"the query table has columns that are not known, passed over: {names}")
+        asked = list(queries)
+        if asked and not any(self.by_key(q.id) or self.by_key(q.shown) for q in asked):
+            said.append(f"no query of the runs stands in the query table, say {asked[0].shown!r}")
+        return tuple(said)
+
 
 def read_queries(path: str | Path) -> QueryTable:
     """A table of queries from CSV, TSV, JSONL or JSON.
@@ -104,7 +117,7 @@ def read_queries(path: str | Path) -> QueryTable:
     JSON is a list, or an object with `queries` or OpenSearch's `querySetQueries`.
     Columns: `query_id` or `id`, `query` or `text` (one of the two is enough), and any of `head`,
     `critical`, `stratum` (or `vertical`), `weight`, `locale`, `set`, `expect`. Others are passed
-    over.
+    over, and named.
 
     Raises:
         InputError: any fault, with its line: no query column, a mark that is neither yes nor no,
@@ -114,9 +127,11 @@ def read_queries(path: str | Path) -> QueryTable:
     rows, file_format = _rows(content)
     found: dict[str, QueryRow] = {}
     columns: dict[str, None] = {}
+    unknown: dict[str, None] = {}
     for line, row in rows:
         names = _columns(tuple(row), content.path, line)
         columns |= dict.fromkeys(names)
+        unknown |= dict.fromkeys(name for name in row if name not in names.values())
         try:
             query = _query_row({name: row[column] for name, column in names.items()}, content.path)
         except InputError as error:
@@ -131,7 +146,9 @@ def read_queries(path: str | Path) -> QueryTable:
             )
     if not found:
         raise InputError("no query in it", path=content.path, mend="export it again")
-    return QueryTable(tuple(found.values()), content.path, file_format, tuple(columns))
+    return QueryTable(
+        tuple(found.values()), content.path, file_format, tuple(columns), tuple(unknown)
+    )
 
 
 def _rows(content: Content) -> tuple[Iterable[tuple[int | None, dict[str, Json]]], str]:

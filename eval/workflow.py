@@ -266,11 +266,17 @@ def _extras(aligned: Aligned, change: ChangeDescription | None, request: ReviewR
         strata=_strata(rows),
         texts=query_texts(aligned.table),
         weights={row.id: row.weight for row in rows if row.weight is not None},
-        warnings=(*request.warnings, *aligned.warnings),
+        warnings=(*request.warnings, *aligned.warnings, *_table_remarks(aligned)),
         seed=request.seed,
         titles=_titles(aligned.runs, request),
         inputs=request.inputs,
     )
+
+
+def _table_remarks(aligned: Aligned) -> tuple[str, ...]:
+    if aligned.table is None:
+        return ()
+    return aligned.table.remarks(q for run in aligned.runs for q in run.queries)
 
 
 def _titles(runs: Sequence[Run], request: ReviewRequest) -> dict[str, str]:

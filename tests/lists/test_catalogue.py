@@ -12,6 +12,7 @@ import pytest
 from pyarrow import parquet
 
 from relgate.eval.catalogue import read_catalogue
+from relgate.eval.lists.types import Query
 from relgate.eval.queries import QueryRow, read_queries
 from relgate.judge.prompt import candidate_summary
 from relgate.rubrics.errors import InputError
@@ -176,6 +177,19 @@ def test_a_query_table_gives_marks_strata_and_weights(tmp_path):
     assert table.by_key("none") is None
     assert (table.format, len(table)) == ("csv", 2)
     assert table.columns[:3] == ("id", "text", "head")
+    assert table.unknown == ("notes",)
+
+
+def test_what_of_a_table_did_not_count_is_said(tmp_path):
+    table = read_queries(_write(tmp_path, "query,hed\nred shoes,yes\n", "q.csv"))
+    assert table.remarks([Query("7", "red shoes")]) == (
+        "the query table has columns that are not known, passed over: 'hed'",
+    )
+    plain = read_queries(_write(tmp_path, "query,head\nred shoes,yes\n", "q.csv"))
+    assert plain.remarks([Query("a"), Query("red shoes")]) == ()
+    assert plain.remarks([Query("a", "b")]) == (
+        "no query of the runs stands in the query table, say 'b'",
+    )
 
 
 def test_an_id_goes_before_a_text_and_letters_meet_in_nfc(tmp_path):
