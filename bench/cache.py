@@ -6,6 +6,7 @@ Each figure is the median of three interleaved rounds, CPU seconds; ratios hold 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import statistics
 import tempfile
 import time
@@ -62,7 +63,8 @@ def show(what: str, found: dict[str, float], goals: dict[str, float]) -> None:
 
 
 def rows() -> dict[str, str]:
-    return {f"{i:064x}": '{"grade": 3, "reason": "' + "x" * 170 + '"}' for i in range(PAIRS)}
+    keys = (hashlib.sha256(str(i).encode()).hexdigest() for i in range(PAIRS))
+    return dict.fromkeys(keys, '{"grade": 3, "reason": "' + "x" * 170 + '"}')
 
 
 def writes(items: dict[str, str]) -> None:

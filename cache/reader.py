@@ -55,31 +55,38 @@ class Reader:
     def get_many(self, keys: Iterable[str]) -> dict[str, str]:
         """The values of those `keys` that have a plain text row; what cannot be read is a miss."""
         wanted = sorted(set(keys))  # sorted: the index's pages are read in order
-        found: dict[str, str] = {}
+        found: dict[str, str | None] = {}
         with self._turn:
             for start in range(0, len(wanted), _CHUNK):
-                found.update(self._chunk(wanted[start : start + _CHUNK]))
+                self._chunk(wanted[start : start + _CHUNK], found)
+            if None in found.values():
+                plain = {key: value for key, value in found.items() if value is not None}
+                self.refused += len(found) - len(plain)
+                found = {**plain}
             self.found += len(found)
-        return found
+        return cast("dict[str, str]", found)
 
-    def _chunk(self, keys: list[str]) -> dict[str, str]:
+    def _chunk(self, keys: list[str], found: dict[str, str | None]) -> None:
+        """Puts what there is under `keys` into `found`, None for a row that is not handed out."""
         marks = ",".join("?" * len(keys))
         try:
             rows = self._rows(f"SELECT {_COLUMNS} WHERE key IN ({marks})", keys)
         except sqlite3.DataError:  # one value is too large to load: it alone is the miss
             if len(keys) == 1:
-                self.refused += 1
-                return {}
+                found[keys[0]] = None
+                return
             middle = len(keys) // 2
-            return self._chunk(keys[:middle]) | self._chunk(keys[middle:])
+            self._chunk(keys[:middle], found)
+            self._chunk(keys[middle:], found)
+            return
         except sqlite3.Error as error:
             self._warn(error)
-            return {}
-        found: dict[str, str | None] = dict(rows)
-        if None not in found.values() and len(found) == len(rows):
-            return cast("dict[str, str]", found)
-        self.refused += sum(value is None for _, value in rows)
-        return {key: value for key, value in rows if value is not None}
+            return
+        before = len(found)
+        found.update(rows)
+        if len(found) != before + len(rows):  # a foreign row under a key that has a plain one too
+            self.refused += before + len(rows) - len(found)
+            found.update(row for row in rows if row[1] is not None)
 
     def _rows(self, sql: str, values: Sequence[object]) -> list[Any]:
         self._con.set_progress_handler(deadline(_READ_S), _STEPS)
