@@ -67,7 +67,7 @@ def _headline(
             if f.severity is Verdict.REFUSE
         ]
         return "no verdict can be given: " + "; ".join(why)
-    mean = _mean_phrase(evidence, settings)
+    mean = _mean_phrase(evidence, outcomes, settings)
     failed = [o for o in outcomes if o.state is RuleState.FAILED and o.rule != "R4"]
     failed.sort(key=lambda o: _FIRST.index(o.rule) if o.rule in _FIRST else len(_FIRST))
     if failed:
@@ -84,7 +84,9 @@ def _overridden(evidence: Evidence) -> str:
     return f" ({'; '.join(evidence.overrides)})" if evidence.overrides else ""
 
 
-def _mean_phrase(evidence: Evidence, settings: ReviewSettings) -> str:
+def _mean_phrase(
+    evidence: Evidence, outcomes: Sequence[RuleOutcome], settings: ReviewSettings
+) -> str:
     """The mean in R4's own words: improved, flat, dropped."""
     main = evidence.main
     if main.delta >= settings.min_improvement - TOLERANCE:
@@ -97,6 +99,10 @@ def _mean_phrase(evidence: Evidence, settings: ReviewSettings) -> str:
         line += f", traffic-weighted {main.weighted_delta:+.4f}"
     if evidence.unfilled is not None:
         line += f", {evidence.unfilled.delta:+.4f} without the judge's grades"
+    found = next((o for o in outcomes if o.rule == "R17"), None)
+    # R17 passes with a finding where the delta is inside the noise and no improvement is claimed.
+    if found is not None and found.state is RuleState.PASSED and found.findings:
+        line += ", not distinguishable from noise"
     own = settings.changed()
     return f"{line}, under {len(own)} budgets of the project's own" if own else line
 

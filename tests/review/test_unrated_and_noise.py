@@ -86,6 +86,7 @@ def test_case_g01_a_replay_of_one_configuration_is_inside_the_noise(replay, revi
     done = reviewed(*replay(200), change=NEUTRAL)
     found = outcome(done, "R17")
     assert "inside the noise" in found.summary
+    assert "not distinguishable from noise" in done.headline
     assert done.evidence.noise.p == 1.0  # four up, four down, all equal: the mean delta is 0
     assert "preference" in found.findings[0].message
     assert "sort" in found.findings[0].message
