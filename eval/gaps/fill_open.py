@@ -18,8 +18,6 @@ from relgate.judge.types import Candidate, Judge
 
 __all__ = ["OpenFacts", "fill_open"]
 
-_BATCH = 10  # of a judge that does not say how many candidates it takes at once
-
 
 @dataclass(frozen=True, slots=True)
 class OpenFacts:
@@ -91,7 +89,7 @@ async def fill_open(
     evidence, waves = first, list[Filled]()
     ranges = gaps.standings(evidence)
     while gaps.left and _open(ranges) and not (waves and waves[-1].not_asked):
-        wave = gaps.next_wave(evidence, ranges, batch=getattr(judge, "batch_size", _BATCH))
+        wave = gaps.next_wave(evidence, ranges)
         done = await fill_gaps(
             judge,
             wave,

@@ -20,7 +20,8 @@ from relgate.eval.runs.types import Run
 
 __all__ = ["OpenGaps"]
 
-_WAVES = 16  # a wave is this part of all pairs, or one batch, whichever is more
+_WAVES = 16  # a wave is this part of all pairs, at the least
+_LEAST_WAVE = 4
 
 
 @dataclass(slots=True)
@@ -103,12 +104,10 @@ class OpenGaps:
         top = {match_key(doc) for doc in row.after[: self._conventions.k]}
         return len(top - row.grades.keys() - set(pool.docs))
 
-    def next_wave(
-        self, evidence: Evidence, ranges: Sequence[Standing], *, batch: int
-    ) -> list[QueryGaps]:
+    def next_wave(self, evidence: Evidence, ranges: Sequence[Standing]) -> list[QueryGaps]:
         """The pairs to ask for next."""
         weight = stakes(self.table, marks_of(evidence), self._settings, open_rules(ranges))
-        size = max(batch, -(-self.pairs // _WAVES))
+        size = max(_LEAST_WAVE, -(-self.pairs // _WAVES))
         wave = next_documents(self._pools, weight, size=size, k=self._conventions.k)
         return [self._gap(at, docs) for at, docs in wave.items()]
 

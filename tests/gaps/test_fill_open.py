@@ -210,7 +210,7 @@ def equal_verdicts(small: Small, certificates: Path) -> tuple[Reviewed, Reviewed
 SLOW = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 
 
-@settings(max_examples=200, **SLOW)
+@settings(max_examples=150, **SLOW)
 @given(reviews())
 def test_the_verdict_is_that_of_a_whole_fill(certificates: Path, small: Small) -> None:
     filled, opened = equal_verdicts(small, certificates)
@@ -227,7 +227,7 @@ def test_the_verdict_is_that_of_a_whole_fill_at_length(certificates: Path, small
     equal_verdicts(small, certificates)
 
 
-@settings(max_examples=60, **SLOW)
+@settings(max_examples=40, **SLOW)
 @given(reviews())
 def test_without_a_certificate_only_a_verdict_that_rests_on_no_judge_may_be_milder(
     tmp_path_factory: pytest.TempPathFactory, small: Small
@@ -245,7 +245,7 @@ def test_without_a_certificate_only_a_verdict_that_rests_on_no_judge_may_be_mild
         assert filled in {opened, max(opened, Verdict.NEEDS_WORK)}
 
 
-@settings(max_examples=60, **SLOW)
+@settings(max_examples=40, **SLOW)
 @given(reviews(), st.data())
 def test_where_the_judge_fails_now_and_then_the_verdict_is_that_of_a_fill_that_fails_alike(
     certificates: Path, small: Small, data: st.DataObject
@@ -271,7 +271,7 @@ def severity(review: Review, rule: str) -> Verdict:
     return found if outcome.cap is None else max(found, outcome.cap)
 
 
-@settings(max_examples=60, **SLOW)
+@settings(max_examples=40, **SLOW)
 @given(reviews(), st.data())
 def test_no_fill_leaves_a_rule_outside_its_range(
     certificates: Path, small: Small, data: st.DataObject
