@@ -44,15 +44,16 @@ def check(path: Path, *, runs: tuple[Path, ...], k: int, **flags: Any) -> int:  
     findings = check_list(file)
     covered = _coverage(file.judgments, runs, k, flags["run_format"])
     apart = [figure for figure in covered if figure.returned and not figure.rated]
-    output.table(
-        "",
-        ["Finding", "Count", "First of them"],
-        [
-            [("" if f.fault else "(note) ") + f.what, str(f.count), "; ".join(f.examples)]
-            for f in findings
-        ],
-        text_columns=(0, 2),
-    )
+    if findings:
+        output.table(
+            "",
+            ["Finding", "Count", "First of them"],
+            [
+                [("" if f.fault else "(note) ") + f.what, str(f.count), "; ".join(f.examples)]
+                for f in findings
+            ],
+            text_columns=(0, 2),
+        )
     _show_coverage(output, covered)
     for figure in apart:
         output.line(f"no judged document occurs in the top {k} of {figure.run}")

@@ -97,6 +97,11 @@ def open_list(
         f"{path}: {len(found.judgments):,} judgments of {len(found.judgments.queries):,} queries, "
         f"read as {found.format}, scale {project.list_scale().name}"
     )
-    for note in found.notes:
+    counted = (
+        (found.repeats, "rows say again what another said; one of them is kept, with its rater"),
+        (found.outranked, "rows are overruled by people"),
+        (found.unlabelled, "pairs have no grade and are left out"),
+    )
+    for note in (*found.notes, *(f"{n:,} {what}" for n, what in counted if n)):
         output.remark(f"{path}: {note}")
     return found

@@ -74,6 +74,14 @@ def test_raters_that_differ_are_refused_until_a_policy_is_named(call, tmp_path):
     assert (tmp_path / "o.csv").read_text() == "query,docid,rating\nq,p1,1.0\nq,p2,2.0"
 
 
+def test_rows_that_do_not_go_over_are_counted(call, tmp_path):
+    text = "query,docid,rating,rater,source\nq,a,3,ann,human\nq,a,3,bo,human\nq,b,1,,human\n"
+    (tmp_path / "l.csv").write_text(text + "q,b,0,,judge\nq,c,,,\n")
+    said = call("convert", "l.csv", "--to", "jsonl", "--out", "o.jsonl").err
+    for what in ("1 rows say again", "1 rows are overruled by people", "1 pairs have no grade"):
+        assert what in said
+
+
 def test_texts_come_from_a_query_table(call, tmp_path):
     (tmp_path / "l.qrels").write_text("301 0 p1 3\n")
     words = ("convert", "l.qrels", "--to", "rre", "--out", "o.json", "--index", "shop")
