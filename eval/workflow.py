@@ -205,9 +205,9 @@ def _review_open(
         on_progress=case.on_progress,
     )
     evidence = case.after_fill(done, first, *open_fill_lines(facts))
-    # Once the verdict is settled, R8 need not wait for grades that cannot change it.
-    seen = gaps.as_filled(evidence.queries) if facts.settled else evidence.queries
-    found = review(replace(evidence, queries=seen), project.review_settings())
+    # Once the verdict is settled, R8 and R19 need not wait for grades that cannot change it.
+    seen = gaps.as_if_filled(evidence) if facts.settled else evidence
+    found = review(seen, project.review_settings())
     told = with_open_facts(replace(found, evidence=evidence), facts)
     return Reviewed(told, done.judgments, facts)
 

@@ -15,7 +15,7 @@ from relgate.eval.metrics.align import Axis
 from relgate.eval.metrics.conventions import Conventions
 from relgate.eval.review.rules import RULES
 from relgate.eval.review.settings import ReviewSettings
-from relgate.eval.review.types import Evidence, QueryEvidence
+from relgate.eval.review.types import Evidence, FillFacts
 from relgate.eval.runs.types import Run
 
 __all__ = ["OpenGaps"]
@@ -88,16 +88,26 @@ class OpenGaps:
             evidence: of this review, on any of its grades so far; of the last ones when nothing
                 is open any more.
         """
-        filled = replace(evidence, queries=self.as_filled(evidence.queries))
+        filled = self.as_if_filled(evidence)
         outcomes = [rule.check(filled, self._settings) for rule in RULES]
         return standings(self.table, marks_of(evidence), self._settings, outcomes)
 
-    def as_filled(self, queries: Sequence[QueryEvidence]) -> tuple[QueryEvidence, ...]:
-        """The queries with the open documents counted as rated, as a whole fill leaves them."""
-        return tuple(
+    def as_if_filled(self, evidence: Evidence) -> Evidence:
+        """The evidence for rules that ask how much is unrated, and whether a fill was finished.
+
+        The open documents count as rated, as a whole fill leaves them. What the judge was asked
+        for stands; before it was asked for anything, it has done all of it.
+        """
+        queries = tuple(
             replace(q, now=replace(q.now, unrated=self._never_rated(at)))
-            for at, q in enumerate(queries)
+            for at, q in enumerate(evidence.queries)
         )
+        done = evidence.fill or FillFacts(
+            "", self.pairs, self.pairs, 0, {}, self.no_text, None, 0.0
+        )
+        if self.pairs:  # else no text was found at all, and R19 says so
+            done = replace(done, not_asked=0, no_text=0)
+        return replace(evidence, queries=queries, fill=done)
 
     def _never_rated(self, at: int) -> int:
         row, pool = self._rows[at], self._pools[at]

@@ -122,9 +122,9 @@ def fill(
         )
     )
     evidence = evidence_of(merge_filled(judgments, filled.judgments))
-    seen = gaps.as_filled(evidence.queries) if facts.settled else evidence.queries
+    seen = gaps.as_if_filled(evidence) if facts.settled else evidence
 
-    done = review(replace(evidence, queries=seen), settings)
+    done = review(seen, settings)
     return Ended(with_open_facts(replace(done, evidence=evidence), facts), facts, filled)
 
 
