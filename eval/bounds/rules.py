@@ -28,7 +28,7 @@ from relgate.eval.review.types import (
 
 __all__ = ["Marks", "Standing", "marks_of", "standings", "verdict_range"]
 
-_READS_NO_GRADE = frozenset({"R2", "R8", "R9", "R10", "R11", "R12", "R13", "R15", "R16", "R19"})
+_READS_NO_GRADE = frozenset({"R2", "R8", "R9", "R10", "R12", "R13", "R15", "R16", "R19"})
 _WORST = {"R14": Verdict.NEEDS_WORK, "R17": Verdict.NEEDS_WORK}
 
 _Bools = NDArray[np.bool_]
@@ -44,6 +44,7 @@ class Marks:
         missing: some head or critical query is in neither run.
         neutral: no change was wanted.
         improve: an improvement is claimed.
+        graded_cases: some filter case asks for a grade.
     """
 
     head: _Bools
@@ -51,6 +52,7 @@ class Marks:
     missing: bool = False
     neutral: bool = False
     improve: bool = False
+    graded_cases: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,7 @@ def marks_of(evidence: Evidence) -> Marks:
         missing=bool(evidence.heads_missing),
         neutral=intent == "neutral",
         improve=intent == "improve",
+        graded_cases=any("grade" in checked.case.expect for checked in evidence.filter_cases),
     )
 
 
@@ -136,9 +139,11 @@ def _standing(
 
 
 def _reads_none_here(outcome: RuleOutcome, table: BoundsTable, marks: Marks) -> bool:
-    """R1 looks at grades only where no query is scored; R17 gates only a claim."""
+    """R1 looks at grades only where no query is scored; R11 in some cases; R17 gates a claim."""
     if outcome.rule == "R1":
         return bool(table.sure.any()) or outcome.state is RuleState.NOT_CHECKED
+    if outcome.rule == "R11":
+        return not marks.graded_cases
     if outcome.rule == "R17" and not marks.improve:
         return True
     return outcome.state is RuleState.NOT_CHECKED and not table.maybe.any()

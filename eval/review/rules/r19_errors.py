@@ -45,16 +45,16 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
 
 
 def _undone(fill: FillFacts) -> Finding | None:
-    """A fill that stopped, or found no text at all, closed less than it was asked to."""
-    if not fill.not_asked and (fill.asked or not fill.no_text):
+    """A fill that stopped closed less than it was asked to."""
+    if not fill.not_asked:
         return None
     return Finding(
         "R19",
         Verdict.NEEDS_WORK,
-        f"the fill graded {fill.graded} of {fill.gaps} unrated documents: {fill.not_asked} were "
-        f"not asked about, {fill.no_text} have no text in the catalogue",
+        f"the fill stopped: it graded {fill.graded} of {fill.gaps} unrated documents, and "
+        f"{fill.not_asked} were not asked about",
         {"gaps": fill.gaps, "graded": fill.graded, "not_asked": fill.not_asked},
-        advice="run the fill to its end, on the catalogue of the index that was searched",
+        advice="run it again to its end; what was graded is kept in the cache",
     )
 
 
