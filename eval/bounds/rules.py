@@ -45,6 +45,7 @@ class Marks:
         neutral: no change was wanted.
         improve: an improvement is claimed.
         graded_cases: some filter case asks for a grade.
+        contradicted: a file contradicts itself.
     """
 
     head: _Bools
@@ -53,6 +54,7 @@ class Marks:
     neutral: bool = False
     improve: bool = False
     graded_cases: bool = False
+    contradicted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,7 @@ def marks_of(evidence: Evidence) -> Marks:
         neutral=intent == "neutral",
         improve=intent == "improve",
         graded_cases=any("grade" in checked.case.expect for checked in evidence.filter_cases),
+        contradicted=bool(evidence.contradictions),
     )
 
 
@@ -153,10 +156,16 @@ def _mean(table: BoundsTable, values: NDArray[np.float64]) -> Interval:
     return mean_bounds(values[:, 0], values[:, 1], table.sure, table.maybe)
 
 
-def _finite(table: BoundsTable, _marks: Marks, _settings: ReviewSettings) -> _Range:
-    """R3 refuses when no query has an ideal; every other value is finite by construction."""
+def _finite(table: BoundsTable, marks: Marks, _settings: ReviewSettings) -> _Range:
+    """R3 refuses a file that contradicts itself, and when no query has an ideal.
+
+    Every other value is finite by construction.
+    """
     least = not (table.ideal | table.maybe_ideal).any()
-    return _refuse(least), _refuse(not table.ideal.any())
+    return (
+        _refuse(marks.contradicted or least),
+        _refuse(marks.contradicted or not table.ideal.any()),
+    )
 
 
 def _refuse(when: bool) -> Verdict:  # noqa: FBT001 - a condition

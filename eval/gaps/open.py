@@ -15,7 +15,7 @@ from relgate.eval.metrics.align import Axis
 from relgate.eval.metrics.conventions import Conventions
 from relgate.eval.review.rules import RULES
 from relgate.eval.review.settings import ReviewSettings
-from relgate.eval.review.types import Evidence, FillFacts
+from relgate.eval.review.types import Evidence
 from relgate.eval.runs.types import Run
 
 __all__ = ["OpenGaps"]
@@ -95,19 +95,14 @@ class OpenGaps:
     def as_if_filled(self, evidence: Evidence) -> Evidence:
         """The evidence for rules that ask how much is unrated, and whether a fill was finished.
 
-        The open documents count as rated, as a whole fill leaves them. What the judge was asked
-        for stands; before it was asked for anything, it has done all of it.
+        The open documents count as rated, and nothing as left, as a whole fill leaves them.
         """
         queries = tuple(
             replace(q, now=replace(q.now, unrated=self._never_rated(at)))
             for at, q in enumerate(evidence.queries)
         )
-        done = evidence.fill or FillFacts(
-            "", self.pairs, self.pairs, 0, {}, self.no_text, None, 0.0
-        )
-        if self.pairs:  # else no text was found at all, and R19 says so
-            done = replace(done, not_asked=0, no_text=0)
-        return replace(evidence, queries=queries, fill=done)
+        fill = None if evidence.fill is None else replace(evidence.fill, not_asked=0)
+        return replace(evidence, queries=queries, fill=fill)
 
     def _never_rated(self, at: int) -> int:
         row, pool = self._rows[at], self._pools[at]

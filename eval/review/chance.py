@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite, isnan, nan
+from math import isfinite, nan
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from relgate.eval.metrics.compare import (
 )
 from relgate.eval.review.types import Noise, QueryEvidence, Stratum
 
-__all__ = ["holm", "noise_of", "strata_of"]
+__all__ = ["noise_of", "strata_of"]
 
 _MIN_QUERIES = 2
 
@@ -60,18 +60,3 @@ def _stratum(name: str, group: Sequence[QueryEvidence], seed: int) -> Stratum:
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else nan
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down adjusted p-values, in the order given (Holm 1979).
-
-    The i-th smallest of m is multiplied by m - i + 1; none is less than a smaller one's, none is
-    above 1. A NaN stays NaN and does not count among the m.
-    """
-    order = sorted((i for i, p in enumerate(p_values) if not isnan(p)), key=lambda i: p_values[i])
-    adjusted = [nan] * len(p_values)
-    least = 0.0
-    for rank, i in enumerate(order):
-        least = max(least, min(1.0, (len(order) - rank) * p_values[i]))
-        adjusted[i] = least
-    return adjusted

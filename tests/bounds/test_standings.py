@@ -98,6 +98,17 @@ def test_significance_is_open_only_where_it_can_gate() -> None:
     assert standing("R14", table).most is Verdict.NEEDS_WORK
 
 
+def test_filter_cases_are_open_only_where_they_ask_for_a_grade() -> None:
+    table = table_of(pool("ab", "xa"))
+    assert standing("R11", table).word == "passes for every fill"
+    assert standing("R11", table, graded_cases=True).word == "open"
+
+
+def test_no_fill_mends_a_file_that_contradicts_itself() -> None:
+    table = table_of(pool("ab", "xa"))
+    assert standing("R3", table, contradicted=True).word == "fails for every fill"
+
+
 def test_a_rule_below_the_verdict_cannot_change_it() -> None:
     ranges = (
         Standing("R4", Verdict.BLOCK, Verdict.BLOCK),

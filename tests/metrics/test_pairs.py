@@ -31,6 +31,9 @@ def test_holm_of_the_reference() -> None:
 
 
 def test_what_was_not_tested_does_not_count_among_the_tests() -> None:
+    assert holm([0.9, 0.8]) == (1.0, 1.0)
+    assert holm([0.04]) == (0.04,)
+    assert holm([]) == ()
     first, second = holm([0.01, nan])
     assert first == 0.01
     assert isnan(second)

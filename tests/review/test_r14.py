@@ -6,7 +6,7 @@ from math import inf, isnan, nan
 
 import pytest
 
-from relgate.eval.review.chance import holm, strata_of
+from relgate.eval.review.chance import strata_of
 from relgate.eval.review.types import RuleState, Stratum, Verdict
 
 PASSED, FAILED, NOT_CHECKED = RuleState.PASSED, RuleState.FAILED, RuleState.NOT_CHECKED
@@ -14,25 +14,6 @@ PASSED, FAILED, NOT_CHECKED = RuleState.PASSED, RuleState.FAILED, RuleState.NOT_
 
 def stratum(delta: float, n: int = 30, p: float = 0.001, name: str = "billing") -> Stratum:
     return Stratum(name, 0.8, 0.8 + delta, n, p)
-
-
-# --- Holm ---
-
-
-def test_holm_adjusts_as_published():
-    # By hand (Holm 1979): .005 x 4, .01 x 3, .03 x 2, .04 x 1, none below the one before it
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-
-
-def test_holm_of_one_is_itself_and_of_none_nothing():
-    assert holm([0.04]) == [0.04]
-    assert holm([]) == []
-
-
-def test_holm_stays_within_one_and_leaves_what_is_unknown():
-    assert holm([0.9, 0.8]) == [1.0, 1.0]
-    first, unknown = holm([0.04, nan])
-    assert (first, isnan(unknown)) == (0.04, True)
 
 
 # --- strata of queries ---

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relgate.eval.review.chance import holm
+from relgate.eval.metrics.compare import holm
 from relgate.eval.review.rules.base import Rule, counted, failed, not_checked, passed
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import TOLERANCE, Evidence, Finding, RuleOutcome, Stratum, Verdict
