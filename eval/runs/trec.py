@@ -8,6 +8,7 @@ from pathlib import Path
 from relgate.eval.lists.notes import Notes
 from relgate.eval.lists.trec import trec_lines
 from relgate.eval.lists.types import Query, match_key
+from relgate.eval.runs.clean_trec import Ranked, clean_run
 from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import InputError
 
@@ -41,26 +42,39 @@ def read_trec_run(text: str, path: str, name: str | None) -> Run:
         InputError: a line with other fields, or a score that is no finite number, with its line.
     """
     notes = Notes()
-    queries: dict[str, Query] = {}
+    found = clean_run(text) or _careful(text, path, notes)
+    for query in found.tied:
+        notes.add("queries have equal scores; they keep the file's order", query)
+    return Run(
+        name=name or (next(iter(found.tags)) if len(found.tags) == 1 else Path(path).stem),
+        queries=tuple(map(Query, found.queries)),
+        docs=found.docs,
+        format="trec",
+        path=path,
+        notes=notes.lines(),
+    )
+
+
+def _careful(text: str, path: str, notes: Notes) -> Ranked:
+    queries: dict[str, str] = {}
     scored: dict[str, list[tuple[float, str]]] = {}
     tags: set[str] = set()
     for line, fields in trec_lines(text):
         score = _score(fields, path, line, notes)
         key = match_key(fields[0])
-        queries.setdefault(key, Query(fields[0]))
+        queries.setdefault(key, fields[0])
         notes.look(fields[2], line=line)
         scored.setdefault(key, []).append((score, fields[2]))
         tags.add(fields[5])
-    for key, rows in scored.items():
-        if len({score for score, _ in rows}) < len(rows):
-            notes.add("queries have equal scores; they keep the file's order", queries[key].id)
-    return Run(
-        name=name or (tags.pop() if len(tags) == 1 else Path(path).stem),
+    return Ranked(
         queries=tuple(queries.values()),
         docs=tuple(_ranked(rows) for rows in scored.values()),
-        format="trec",
-        path=path,
-        notes=notes.lines(),
+        tied=tuple(
+            queries[key]
+            for key, rows in scored.items()
+            if len({score for score, _ in rows}) < len(rows)
+        ),
+        tags=frozenset(tags),
     )
 
 
