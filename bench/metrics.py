@@ -17,19 +17,22 @@ from pathlib import Path
 
 import numpy as np
 import pytrec_eval
+from pyarrow import parquet
 from scipy.stats import permutation_test
 
 from relgate.eval.bounds.pool import make_pool
 from relgate.eval.bounds.query import delta_bounds
 from relgate.eval.lists.build import ListBuilder
 from relgate.eval.lists.read import read_list
-from relgate.eval.lists.types import SCALES, Provenance, Query, Source
+from relgate.eval.lists.types import SCALES, JudgmentList, Provenance, Query, Source
+from relgate.eval.lists.write import write_list
 from relgate.eval.metrics.align import align
 from relgate.eval.metrics.compare import sign_flip_p
 from relgate.eval.metrics.conventions import Conventions
 from relgate.eval.metrics.score import score_runs
 from relgate.eval.runs.read import read_run
 from relgate.eval.runs.types import Run
+from relgate.eval.runs.write import write_run
 
 ROUNDS = 3
 MEASURES = {"ndcg_cut_10", "recip_rank", "P_10", "recall_100"}
@@ -89,6 +92,31 @@ def _score_files(qrels: Path, run: Path) -> object:
     return score_runs(judgments, [read], align(judgments, [read]), Conventions.trec_eval(100))
 
 
+def _as_parquet(qrels: Path, run: Path) -> tuple[Path, Path]:
+    lists, runs = qrels.with_suffix(".parquet"), run.with_suffix(".parquet")
+    write_list(lists, read_list(qrels, scale=SCALES["0-3"]).judgments, format="parquet")
+    write_run(runs, read_run(run, name="run"), format="parquet")
+    return lists, runs
+
+
+def _peer_parquet(lists: Path, runs: Path) -> object:
+    grades: Grades = {}
+    scores: Scores = {}
+    table = parquet.read_table(lists)
+    query = "query_id" if "query_id" in table.column_names else "query"
+    for q, doc, grade in zip(
+        *(table.column(name).to_pylist() for name in (query, "doc_id", "grade")), strict=True
+    ):
+        grades.setdefault(q, {})[doc] = grade
+    table = parquet.read_table(runs)
+    query = "query_id" if "query_id" in table.column_names else "query"
+    for q, doc, rank in zip(
+        *(table.column(name).to_pylist() for name in (query, "doc_id", "rank")), strict=True
+    ):
+        scores.setdefault(q, {})[doc] = -float(rank)
+    return pytrec_eval.RelevanceEvaluator(grades, MEASURES).evaluate(scores)
+
+
 def _peer_files(qrels: Path, run: Path) -> object:
     with qrels.open() as a, run.open() as b:
         evaluator = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(a), MEASURES)
@@ -131,17 +159,41 @@ def _files() -> None:
             )
             if size == "S":
                 _process(qrels, run)
+                continue
+            lists, runs = _as_parquet(qrels, run)
+            _versus(
+                f"Parquet files to scores, {size}",
+                lambda q=lists, r=runs: _score_files(q, r),
+                lambda q=lists, r=runs: _peer_parquet(q, r),
+                "pyarrow columns + pytrec_eval",
+            )
+
+
+def _built(grades: Grades, scores: Scores) -> tuple[JudgmentList, Run]:
+    builder = ListBuilder(SCALES["0-3"])
+    for q, own in grades.items():
+        query = Query(q)
+        for doc, grade in own.items():
+            builder.add(query, doc, grade, Provenance(Source.HUMAN))
+    docs = tuple(tuple(sorted(own, key=own.__getitem__, reverse=True)) for own in scores.values())
+    return builder.build(), Run("r", tuple(map(Query, scores)), docs)
+
+
+def _score_dicts(grades: Grades, scores: Scores) -> object:
+    judgments, run = _built(grades, scores)
+    return score_runs(judgments, [run], align(judgments, [run]), Conventions.trec_eval(100))
 
 
 def _memory() -> None:
     grades, scores = _data(2_000, 100)
-    builder = ListBuilder(SCALES["0-3"])
-    for q, own in grades.items():
-        for doc, grade in own.items():
-            builder.add(Query(q), doc, grade, Provenance(Source.HUMAN))
-    judgments = builder.build()
-    run = Run("r", tuple(map(Query, scores)), tuple(tuple(own) for own in scores.values()))
+    judgments, run = _built(grades, scores)
     axis = align(judgments, [run])
+    _versus(
+        "dicts to scores, M (list and run built anew)",
+        lambda: _score_dicts(grades, scores),
+        lambda: pytrec_eval.RelevanceEvaluator(grades, MEASURES).evaluate(scores),
+        "pytrec_eval",
+    )
     evaluator = pytrec_eval.RelevanceEvaluator(grades, MEASURES)
     _versus(
         "a run against a list in memory, M",
