@@ -393,6 +393,8 @@ def test_a_folder_is_refused(tmp_path):
             ("quepid-snapshot-ratings", 1659, 135),
         ),
         ("rank_eval_es/requests/demo_request_1.json", {}, ("rank-eval-request", 50, 1)),
+        ("rank_eval_es/requests/demo_request_2.json", {}, ("rank-eval-request", 50, 1)),
+        ("rank_eval_es/requests/demo_request_3.json", {}, ("rank-eval-request", 152, 3)),
         ("rank_eval_es/requests/demo_request_4.json", {}, ("rank-eval-request", 152, 3)),
         ("trec_eval_tests/qrels.test", {}, ("trec", 3681, 3)),
         ("trec_eval_tests/qrels-302.test", {}, ("trec", 1061, 1)),
@@ -408,6 +410,13 @@ def test_a_folder_is_refused(tmp_path):
 def test_real_lists_have_the_counts_of_their_readme(shared, name, options, expected):
     file = read_list(shared / "data" / name, scale=SCALE, **options)
     assert (file.format, len(file.judgments), len(file.judgments.queries)) == expected
+
+
+def test_means_of_several_ratings_are_no_grades_and_refused_with_their_line(shared):
+    """README: score = mean of human ratings 0-3; a mean is never rounded to a grade."""
+    path = shared / "data/rank_eval_es/discernatron_ratings_180327.tsv"
+    with pytest.raises(InputError, match=r"discernatron_ratings_180327\.tsv:\d+: "):
+        read_list(path, scale=SCALE, grade_column="score", doc_column="title")
 
 
 def test_the_case_ratings_have_the_classes_of_the_readme(shared):

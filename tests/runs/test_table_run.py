@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pyarrow as pa
@@ -152,6 +153,16 @@ def test_the_real_runs_of_dl21_are_read_one_by_one(shared):
     run = read_run(path, only="Fast_ForwardP_2")
     assert (run.name, len(run.queries)) == ("Fast_ForwardP_2", 53)
     assert all(len(docs or ()) == 50 for docs in run.docs)
+
+
+@pytest.mark.soak
+def test_all_runs_of_dl21_have_the_counts_of_the_readme(shared):
+    path = shared / "data/trec_dl21_runs/runs_top50.tsv.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        names = sorted({line.split("\t", 1)[0] for line in list(file)[1:]})
+    runs = [read_run(path, only=name) for name in names]
+    assert (len(runs), {len(run.queries) for run in runs}) == (63, {53})
+    assert sum(len(docs or ()) for run in runs for docs in run.docs) == 166_950
 
 
 @pytest.mark.parametrize(
