@@ -54,6 +54,8 @@ def stats(**flags: Any) -> None:  # noqa: ANN401 - click
 
     output, project = _begin(flags)
     found = cache_stats(project.cache)
+    if not (found.rows or found.invalid or found.bytes):
+        output.remark(f"nothing is stored at {found.directory}; --cache names another place")
     output.table(
         "",
         ["Judge version", "Model", "Grades"],

@@ -72,7 +72,7 @@ def list_options(function: F) -> F:
     """`--judgments` and what a list leaves open."""
     return _stack(
         click.option("--judgments", type=FILE, help="The judgment list."),
-        click.option("--scale", help="Its scale by name: 0-3, esci, 0-4, 0-1."),
+        click.option("--scale", help="Its scale by name: 0-3, esci, esci-100, wands, 1-4 ..."),
         click.option(
             "--judgments-source",
             type=click.Choice(["human", "rule", "import"]),

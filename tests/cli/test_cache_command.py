@@ -253,3 +253,10 @@ def test_a_judgment_that_cannot_be_trusted_as_a_key_is_left_out_with_the_reason(
 def test_stats_says_what_it_does_not_know(call):
     assert call("cache", "stats", "--json").json["saved_usd"] is None
     assert "money saved: not recorded" in call("cache", "stats").out
+
+
+def test_a_place_without_a_cache_is_remarked_on(call, tmp_path):
+    done = call("cache", "stats", "--cache", "elsewhere")
+    assert done.code == 0
+    assert "nothing is stored at" in done.err
+    assert not (tmp_path / "elsewhere").exists()
