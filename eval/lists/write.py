@@ -15,16 +15,18 @@ from relgate.eval.lists.loss import left_out, refuse_id
 from relgate.eval.lists.parquet import write_parquet
 from relgate.eval.lists.table import cell
 from relgate.eval.lists.types import Judgment, JudgmentList, Provenance, Query, Source
-from relgate.rubrics.errors import UsageError
+from relgate.rubrics.errors import InputError, UsageError
 
 __all__ = ["WRITE_FORMATS", "write_list"]
 
 WRITE_FORMATS: tuple[str, ...] = tuple(
-    sorted(("csv", "json", "jsonl", "parquet", "trec", *FOREIGN_FORMATS))
+    sorted(("csv", "esci", "json", "jsonl", "parquet", "trec", "wands", *FOREIGN_FORMATS))
 )
 """The formats that `write_list` knows; csv, json, jsonl and parquet carry the whole list."""
 
 _TREC_BLANK = re.compile(r"[ \t\r\n\f\v]")
+
+_WANDS_ODD = re.compile(r"[\t\r\n\"\x00]|^\ufeff")
 
 _Row = dict[str, str | int | None]
 
@@ -49,7 +51,8 @@ def write_list(
 
     Raises:
         InputError: an id that the format cannot carry (blanks in TREC, half a surrogate pair), a
-            missing part of `target`, or Parquet without pyarrow.
+            list on another scale than `esci` or `wands` labels, a missing part of `target`, or
+            Parquet without pyarrow.
         UsageError: no such format.
         PlatformError: the file cannot be written.
     """
@@ -58,6 +61,9 @@ def write_list(
     if format == "parquet":
         write_parquet(path, _table(judgments))
         return ()
+    if format == "esci":
+        write_parquet(path, _esci(judgments, path))
+        return left_out(judgments, "esci", keeps=["ids", "texts"])
     text, left = _text(judgments, format, path, target or Target())
     write_text_atomic(path, text)
     return left
@@ -77,6 +83,8 @@ def _text(
         case "trec":
             left = left_out(judgments, "TREC qrels", keeps=["ids"])
             return _trec(judgments, path), left
+        case "wands":
+            return _wands(judgments, path), left_out(judgments, "wands", keeps=["ids"])
         case _:
             return foreign_text(judgments, file_format, path, target)
 
@@ -198,4 +206,45 @@ def _trec(judgments: JudgmentList, path: str | Path) -> str:
             if _TREC_BLANK.search(text) or text.startswith("\ufeff"):
                 raise refuse_id("TREC", f"{what} id", text, "it holds a blank", path)
         lines.append(f"{row.query.id} 0 {row.doc_id} {row.grade}\n")
+    return "".join(lines)
+
+
+def _labels(judgments: JudgmentList, name: str, path: str | Path) -> dict[int, str]:
+    """{grade: label}; grades of another scale are none of these labels."""
+    scale = judgments.scale
+    if scale.name != name:
+        raise InputError(
+            f"{name} holds labels, and the list's scale is {scale.name}",
+            path=path,
+            mend=f"state --scale {name} if its grades mean those labels",
+        )
+    return {grade: label for label, grade in scale.labels.items()}
+
+
+def _esci(judgments: JudgmentList, path: str | Path) -> dict[str, list[str | int | None]]:
+    """Amazon's columns; a list knows no locale."""
+    labels = _labels(judgments, "esci", path)
+    rows = list(judgments.rows())
+    return {
+        "example_id": list(range(len(rows))),
+        "query": [row.query.text for row in rows],
+        "query_id": [row.query.id for row in rows],
+        "product_id": [row.doc_id for row in rows],
+        "product_locale": [None] * len(rows),
+        "esci_label": [labels[row.grade] for row in rows],
+    }
+
+
+def _wands(judgments: JudgmentList, path: str | Path) -> str:
+    """`label.csv`, parted by tabs; the texts belong in a `query.csv`, which is not written."""
+    labels = _labels(judgments, "wands", path)
+    lines = ["id\tquery_id\tproduct_id\tlabel\n"]
+    for number, row in enumerate(judgments.rows()):
+        for what, text in (("query", row.query.id), ("document", row.doc_id)):
+            if _WANDS_ODD.search(text):
+                raise refuse_id(
+                    "wands", f"{what} id", text, "it holds a tab, quote or line end", path
+                )
+        label = labels[row.grade].capitalize()
+        lines.append(f"{number}\t{row.query.id}\t{row.doc_id}\t{label}\n")
     return "".join(lines)

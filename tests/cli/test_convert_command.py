@@ -151,4 +151,4 @@ def test_an_input_is_never_written_over(call, csv_list, tmp_path):
 
 def test_an_unknown_format_is_named(call, csv_list):
     done = call("convert", csv_list, "--to", "xls", "--out", "o", "--quiet")
-    assert "no format 'xls' to write; use one of: csv, json" in done.complaint
+    assert "no format 'xls' to write; use one of: csv, esci, json" in done.complaint

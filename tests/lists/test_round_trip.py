@@ -118,7 +118,10 @@ LIMITS = "holds a blank|line end|end of a line|first blank off|another column ha
 
 def test_every_foreign_format_is_among_those_that_come_back():
     assert set(KEEPS) == set(FOREIGN_FORMATS)
-    assert set(WRITE_FORMATS) == {"csv", "json", "jsonl", "parquet", "trec", *KEEPS}
+    assert set(WRITE_FORMATS) == {
+        *("csv", "esci", "json", "jsonl", "parquet", "trec", "wands"),
+        *KEEPS,
+    }
 
 
 @st.composite
@@ -153,6 +156,44 @@ def test_a_foreign_format_gives_back_all_that_it_carries(folder, file_format, da
     assert (file.repeats, file.unlabelled) == (0, 0)
     assert sorted(judgments.queries, key=str) == sorted(file.judgments.queries, key=str)
     assert sorted(judgments.rows(), key=str) == sorted(file.judgments.rows(), key=str)
+
+
+@st.composite
+def labelled_lists(draw: st.DrawFn, scale: str) -> JudgmentList:
+    """Lists on a scale of labels; WANDS' labels stand without texts."""
+    names = draw(st.lists(TEXT, min_size=1, max_size=4, unique_by=match_key))
+    builder = ListBuilder(SCALES[scale])
+    for name in names:
+        query = Query(name, draw(st.none() | st.just(name) | TEXT) if scale == "esci" else None)
+        for doc_id in draw(st.lists(TEXT, min_size=1, max_size=4, unique_by=match_key)):
+            grade = draw(st.integers(0, SCALES[scale].max_grade))
+            builder.add(query, doc_id, grade, Provenance(Source.IMPORT))
+    return builder.build()
+
+
+@pytest.mark.parametrize("scale", ["esci", "wands"])
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_labels_come_back_as_the_grades_that_they_were(folder, scale, data):
+    judgments = data.draw(labelled_lists(scale))
+    try:
+        left = write_list(folder / "labels", judgments, format=scale)
+    except InputError as refusal:
+        assert "it holds a tab, quote or line end" in str(refusal)  # noqa: PT017
+        reject()
+    assert left == ()
+    file = read_list(folder / "labels", scale=SCALES[scale])
+    assert file.format == scale
+    assert list(judgments.rows()) == list(file.judgments.rows())
+
+
+@pytest.mark.parametrize("file_format", ["esci", "wands"])
+def test_grades_of_another_scale_are_not_called_labels(tmp_path, file_format):
+    builder = ListBuilder(SCALE)
+    builder.add(Query("q"), "d", 1, Provenance(Source.IMPORT))
+    with pytest.raises(InputError, match="the list's scale is 0-3"):
+        write_list(tmp_path / "list", builder.build(), format=file_format)
+    assert not (tmp_path / "list").exists()
 
 
 @pytest.mark.parametrize("source", sorted(KEEPS))
