@@ -9,8 +9,8 @@ import sys
 import pytest
 
 HEAVY = {
-    "aiohttp", "asyncio", "diskcache", "google", "httpx2", "numpy", "openai", "pandas", "pyarrow",
-    "pydantic", "rich", "scipy", "sklearn",
+    "aiohttp", "asyncio", "diskcache", "google", "httpx2", "jinja2", "matplotlib", "numpy",
+    "openai", "pandas", "pyarrow", "pydantic", "rich", "scipy", "sklearn",
 }  # fmt: skip
 
 COMMAND = """
