@@ -14,9 +14,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, ValidationError
 
+from relgate.eval.debug_settings import SplainerEntry, WebAddress
 from relgate.eval.files import read_text, write_text_atomic
 from relgate.eval.lists.types import SCALES, Scale, Source
 from relgate.eval.metrics.conventions import Conventions
+from relgate.eval.review.debug import DebugTools
 from relgate.eval.review.settings import ReviewSettings
 from relgate.judge.prices import Price, price_of
 from relgate.rubrics import builtin_names
@@ -83,6 +85,8 @@ class Project(BaseModel):
         policy: trust policy by name.
         fill: which gaps a review fills.
         fail_on: the mildest verdict that fails.
+        splainer: how Splainer reaches the engine, for links in the reports.
+        quepid: address of the Quepid case with these queries, likewise.
         budgets: the reviewer's numbers, by the names of `ReviewSettings`.
     """
 
@@ -121,6 +125,8 @@ class Project(BaseModel):
     policy: str = "default"
     fill: Literal["top-k", "all", "open"] = "top-k"
     fail_on: Literal["needs-work", "block", "refuse"] = "needs-work"
+    splainer: SplainerEntry | None = None
+    quepid: WebAddress | None = None
     budgets: dict[str, StrictFloat] = Field(default_factory=dict[str, float])
 
     def conventions(self) -> Conventions:
@@ -144,6 +150,10 @@ class Project(BaseModel):
                 raise InputError(f"budget {name} is {value!r}", mend="give a whole number")
             values[name] = int(value) if whole else value
         return ReviewSettings(**values)
+
+    def debug_tools(self) -> DebugTools:
+        """Where a report points to for one query."""
+        return DebugTools(None if self.splainer is None else self.splainer.target(), self.quepid)
 
     def price(self, model: str | None) -> Price | None:
         """What a model costs: the project's own price, else the table's, else None."""
@@ -273,6 +283,12 @@ cache = ".relgate/cache"         # grades that were paid for
 fill = "top-k"                   # what a review with --judge fills: "top-k", "all", or
                                  # "open": only what can still change the verdict
 fail_on = "needs-work"           # the mildest verdict that fails: needs-work, block, refuse
+
+# Links in the reports, for each query that lost. {{query}} stands for its text.
+# splainer = {{ engine = "solr", url = "http://localhost:8983/solr/shop/select?q={{query}}" }}
+# splainer = {{ engine = "es", url = "http://localhost:9200/shop/_search", query = '''
+#   {{"query": {{"match": {{"title": "{{query}}"}}}}}}''', fields = "id title" }}      # or "os"
+# quepid = "https://quepid.example/case/1"
 
 [budgets]                        # the reviewer's numbers; these are the defaults
 {budgets}

@@ -269,6 +269,7 @@ def _extras(aligned: Aligned, change: ChangeDescription | None, request: ReviewR
         warnings=(*request.warnings, *aligned.warnings, *_table_remarks(aligned)),
         seed=request.seed,
         titles=_titles(aligned.runs, request),
+        tools=request.project.debug_tools(),
         inputs=request.inputs,
     )
 

@@ -10,6 +10,7 @@ from relgate.eval.gaps.plan import FillPlan
 from relgate.eval.lists.write import write_list
 from relgate.eval.report import phrases
 from relgate.eval.report.document import review_document
+from relgate.eval.report.losers import loser_lines
 from relgate.eval.report.markdown import review_markdown
 from relgate.eval.review.types import Review, RuleState
 from relgate.eval.workflow import Reviewed
@@ -66,6 +67,9 @@ def show_review(output: Output, review: Review) -> None:
                 for q in rows
             ],
         )
+    for line in loser_lines(evidence):
+        if line not in review.actions:
+            output.line(f"Loser     {line}")
     output.table(
         "Rules",
         ["Rule", "State", "What was measured"],

@@ -11,6 +11,7 @@ from math import isfinite
 from typing import Any
 
 from relgate.eval.gaps.fill_open import OpenFacts
+from relgate.eval.report.losers import losers_values
 from relgate.eval.report.supplied import strata_values, supplied_values
 from relgate.eval.review.types import (
     Aggregate,
@@ -66,6 +67,7 @@ def review_document(review: Review, open_fill: OpenFacts | None = None) -> dict[
         "aggregate": {a.key: _aggregate(a) for a in evidence.aggregates},
         "primary": evidence.main.key,
         "queries": [_query(q) for q in evidence.queries],
+        "losers": losers_values(evidence),
         "coverage": _coverage(evidence.coverage),
         "judge": {
             "grades": [_judge(j) for j in evidence.judges],

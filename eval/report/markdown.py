@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from relgate.eval.lists.types import Source
 from relgate.eval.report import phrases
 from relgate.eval.report.escape import markdown_text as esc
+from relgate.eval.report.losers import loser_sections
 from relgate.eval.report.supplied import latency_rows
 from relgate.eval.review.types import (
     Evidence,
@@ -54,6 +55,7 @@ def review_markdown(review: Review) -> str:
             f"{phrases.MARKS[review.verdict]} **{review.verdict.word}** — {esc(review.headline)}",
         ],
         *_action_section(review),
+        *loser_sections(evidence),
         *_finding_section(review),
         ["<details><summary>Rules</summary>", "", *_rule_table(review), "", "</details>"],
         *_note_section(evidence),

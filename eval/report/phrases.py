@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan
 
 from relgate.eval.lists.types import Source
-from relgate.eval.review.actions import losers, winners
+from relgate.eval.review.losers import losers, winners
 from relgate.eval.review.types import Basis, Coverage, Evidence, QueryEvidence, Review, Verdict
 
 __all__ = [

@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from relgate.eval.lists.types import Source, match_key
-from relgate.eval.review.change import ChangeType
-from relgate.eval.review.types import (
-    TOLERANCE,
-    Evidence,
-    QueryEvidence,
-    RankedDoc,
-    RuleOutcome,
-    Verdict,
-)
+from relgate.eval.review.advice import look_at, type_advice
+from relgate.eval.review.losers import Loser, loser_of, losers
+from relgate.eval.review.types import Evidence, RuleOutcome, Verdict
 
-__all__ = ["losers", "recommended_actions", "winners"]
+__all__ = ["recommended_actions"]
 
 _SHOWN_LOSERS = 3
-_SHOWN_DOCS = 3
 _NOTABLE_DROP = 0.05
-
-
-def losers(evidence: Evidence) -> list[QueryEvidence]:
-    """Queries that got worse, worst first; of equal drops, in the runs' order."""
-    return sorted((q for q in evidence.paired if q.delta < -TOLERANCE), key=lambda q: q.delta)
-
-
-def winners(evidence: Evidence) -> list[QueryEvidence]:
-    """Queries that got better, best first."""
-    return sorted((q for q in evidence.paired if q.delta > TOLERANCE), key=lambda q: -q.delta)
 
 
 def recommended_actions(
@@ -66,50 +48,23 @@ def _sentence(advice: str) -> str:
 
 
 def _about_losers(evidence: Evidence) -> Iterator[str]:
-    worst = [q for q in losers(evidence) if q.delta < -_NOTABLE_DROP]
-    ordered = sorted(worst, key=lambda q: not q.head)[:_SHOWN_LOSERS]
-    if not ordered:
+    named = _worth_naming(evidence)
+    if not named:
         return
-    names = ", ".join(f'"{q.query.shown}"' for q in ordered)
-    types = evidence.change.types if evidence.change is not None else ()
-    if ChangeType.SYNONYMS in types:
-        yield (
-            f"Make the synonyms that touch {names} one-way (specific to general) instead of "
-            "two-way, then test again against the same judgments."
-        )
-    for query in ordered:
-        pushed = _pushed_in(query, evidence.titles)
-        if pushed:
-            yield (
-                f'Look at what came into the top of "{query.query.shown}" '
-                f"({query.before:.2f} to {query.after:.2f}): {pushed}."
-            )
+    yield from type_advice(evidence.change, named, evidence.titles)
+    for loser in named:
+        told = look_at(loser, evidence.titles)
+        if told is not None:
+            yield told
+    names = ", ".join(f'"{loser.query.query.shown}"' for loser in named)
     yield (
         f"Explain the new ranks of {names} with Splainer "
         "(github.com/o19s/splainer-search), and judge doubtful documents in Quepid."
     )
 
 
-def _pushed_in(query: QueryEvidence, titles: Mapping[str, str]) -> str:
-    old = {match_key(doc.doc_id) for doc in query.was.top}
-    new = [
-        (rank, doc)
-        for rank, doc in enumerate(query.now.top, start=1)
-        if match_key(doc.doc_id) not in old
-    ]
-    weak = sorted(new, key=lambda x: (-1 if x[1].grade is None else x[1].grade, x[0]))
-    return ", ".join(
-        f"{_named(d, titles)} at rank {rank} ({_grade(d)})" for rank, d in weak[:_SHOWN_DOCS]
-    )
-
-
-def _named(doc: RankedDoc, titles: Mapping[str, str]) -> str:
-    title = titles.get(doc.doc_id)
-    return doc.doc_id if title is None else f'{doc.doc_id} "{title}"'
-
-
-def _grade(doc: RankedDoc) -> str:
-    if doc.grade is None:
-        return "unrated"
-    made = ", by a judge" if doc.source is Source.JUDGE else ""
-    return f"grade {doc.grade}{made}"
+def _worth_naming(evidence: Evidence) -> list[Loser]:
+    """The few losers that fell far, head queries first."""
+    worst = [q for q in losers(evidence) if q.delta < -_NOTABLE_DROP]
+    ordered = sorted(worst, key=lambda q: not q.head)[:_SHOWN_LOSERS]
+    return [loser_of(query, evidence.conventions) for query in ordered]

@@ -25,6 +25,7 @@ from relgate.eval.review.chance import noise_of, strata_of
 from relgate.eval.review.change import ChangeDescription
 from relgate.eval.review.contradictions import contradictions, unlike_ratings
 from relgate.eval.review.crosschecks import cross_checks
+from relgate.eval.review.debug import DebugTools
 from relgate.eval.review.filters import CheckedCase, check_cases
 from relgate.eval.review.marks import marked, names_missing
 from relgate.eval.review.sides import SideInput, build_sides, unrated_of
@@ -68,6 +69,7 @@ class Extras:
         seed: of the resampling.
         unfilled: the gating aggregate before that fill.
         titles: {document id: title}; empty without a catalogue.
+        tools: where a report points to for one query.
         inputs: {what: where from and its hash}, for the record.
     """
 
@@ -87,6 +89,7 @@ class Extras:
     seed: int = 0
     unfilled: Aggregate | None = None
     titles: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    tools: DebugTools = field(default_factory=DebugTools)
     inputs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
@@ -157,6 +160,7 @@ def build_evidence(
         unlike_ratings=unlike,
         unfilled=extras.unfilled,
         titles=extras.titles,
+        tools=extras.tools,
         inputs=extras.inputs,
         warnings=(
             *extras.warnings,

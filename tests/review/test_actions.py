@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from relgate.eval.lists.types import Source
-from relgate.eval.review.actions import losers, recommended_actions, winners
+from relgate.eval.review.actions import recommended_actions
 from relgate.eval.review.change import ChangeDescription, ChangeType
+from relgate.eval.review.losers import losers, winners
 from relgate.eval.review.types import RankedDoc, Verdict
 
 
@@ -37,7 +38,8 @@ def test_what_came_into_the_top_is_shown_with_grade_and_maker(evidence, query):
     )
     (look, explain) = recommended_actions(Verdict.NEEDS_WORK, evidence(found), ())
     assert look == (
-        'Look at what came into the top of "fallen" (0.90 to 0.30): new at rank 3 (unrated), '
+        'Look at "fallen" (0.90 to 0.30): old (grade 3) fell from rank 1 to 6; '
+        "caf\u00e9 (grade 1) fell from rank 2 to 5; above now: new at rank 3 (unrated), "
         "weak at rank 2 (grade 0, by a judge), fair at rank 4 (grade 1)."
     )
     assert '"fallen"' in explain

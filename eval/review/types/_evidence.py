@@ -10,6 +10,7 @@ from typing import Any
 
 from relgate.eval.metrics.conventions import Conventions
 from relgate.eval.review.change import ChangeDescription
+from relgate.eval.review.debug import DebugTools
 from relgate.eval.review.filters import CheckedCase
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types._figures import (
@@ -65,6 +66,7 @@ class Evidence:
         unlike_ratings: documents that the two files rate differently, one sentence each.
         unfilled: the gating aggregate before the fill; None without one.
         titles: {document id: title}, where a catalogue was read.
+        tools: where a report points to for one query.
         inputs: {what: where from and its hash}, for the record.
     """
 
@@ -91,6 +93,7 @@ class Evidence:
     unlike_ratings: tuple[str, ...] = ()
     unfilled: Aggregate | None = None
     titles: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    tools: DebugTools = field(default_factory=DebugTools)
     inputs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
