@@ -1,5 +1,5 @@
-"""One-file HTML pages: a strict base page, tables, and charts as inline SVG. Pure.
+"""One-file HTML pages: parts (tables, facts, charts), and the page that shows them. Pure.
 
-`page.render` fills a template, `tables.Table` is the one form of a table, `svg.Chart` the one form
-of a chart. A page opens nothing from outside and is whole without its script.
+A page is data: `parts.Page` of sections of parts. `page.render` is the one way from there to text.
+It opens nothing from outside and is whole without its script.
 """

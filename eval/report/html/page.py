@@ -1,4 +1,4 @@
-"""Fills a page template: everything escaped, no name left undefined, a strict content policy. Pure.
+"""Shows a page: everything escaped, no name left undefined, a strict content policy. Pure.
 
 A page may load nothing. Its one style sheet and its one script are allowed by their hash, so text
 from data that got past the escaping could still neither run nor style anything.
@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from relgate.eval.report.escape import terminal_text
+from relgate.eval.report.html.parts import Page
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -19,32 +20,26 @@ if TYPE_CHECKING:
 __all__ = ["render"]
 
 _PACKAGE = "relgate.eval.report.html"
+_TEMPLATE = "page.html"
 _STYLE = "page.css"
 _SCRIPT = "sort.js"
 
 
-def render(template: str, **values: object) -> str:
-    """The page of that template, ending in a newline.
+def render(page: Page) -> str:
+    """The page as one HTML document, ending in a newline; the same page gives the same text.
 
-    Args:
-        template: a file in `templates/`, which extends `base.html`.
-        values: what it names. Strings are escaped, and controls in them shown as in a terminal.
-
-    Raises:
-        jinja2.UndefinedError: when the template names what was not given.
+    Controls in text from data are shown as escapes, as on a terminal.
     """
     from markupsafe import Markup  # noqa: PLC0415 - jinja2's own
 
     style, script = _asset(_STYLE), _asset(_SCRIPT)
-    return (
-        _environment()
-        .get_template(template)
-        .render(
-            values,
-            style=Markup(style),  # noqa: S704 - a file of ours
-            script=Markup(script),  # noqa: S704 - likewise
-            policy=_policy(style, script),
-        )
+    template = _environment().get_template(_TEMPLATE)
+    return template.render(
+        page=page,
+        sections=[section for section in page.sections if section.parts],
+        style=Markup(style),  # noqa: S704 - a file of ours
+        script=Markup(script),  # noqa: S704 - likewise
+        policy=_policy(style, script),
     )
 
 
@@ -70,7 +65,7 @@ def _asset(name: str) -> str:
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - as above
 
-    return Environment(
+    made = Environment(
         loader=PackageLoader(_PACKAGE),
         autoescape=True,
         undefined=StrictUndefined,
@@ -79,6 +74,8 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         finalize=_shown,
     )
+    made.tests["web"] = _is_web
+    return made
 
 
 def _shown(value: object) -> object:
@@ -86,3 +83,7 @@ def _shown(value: object) -> object:
     if isinstance(value, str) and not hasattr(value, "__html__"):
         return terminal_text(value)
     return value
+
+
+def _is_web(value: str) -> bool:
+    return value.startswith(("https://", "http://"))

@@ -11,16 +11,14 @@ import io
 import logging
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
 from typing import Any, TypeAlias
 from xml.etree import ElementTree as ET
 
 from relgate.eval.report.escape import terminal_text
-from relgate.eval.report.html.tables import Table
 
-__all__ = ["Axes", "Chart", "Ink", "draw"]
+__all__ = ["Axes", "Ink", "draw"]
 
 Axes: TypeAlias = Any
 """`matplotlib.axes.Axes`, whose own types a strict checker half knows."""
@@ -37,29 +35,6 @@ class Ink(StrEnum):
     ACCENT = "#000006"
     SECOND = "#000007"
     PAPER = "#000008"
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """A chart with the words that stand for it.
-
-    Attributes:
-        key: its id in the page.
-        title: what it shows.
-        description: what it says, also to those who do not see it.
-        svg: the drawing, from `draw`.
-        table: the same figures; None where `described_by` has them.
-        described_by: id of a table elsewhere on the page, or None.
-        note: what the drawing leaves out, or "".
-    """
-
-    key: str
-    title: str
-    description: str
-    svg: str
-    table: Table | None
-    described_by: str | None = None
-    note: str = ""
 
 
 _PX_PER_INCH = 72  # matplotlib writes points; one unit of the drawing is one of them
@@ -155,7 +130,7 @@ def _inline(root: ET.Element, key: str, tooltips: Mapping[str, str]) -> str:
         for name in _references(value)
     }
     for element in root.iter():
-        gid = element.get("id")
+        gid = element.get("id", "")
         if gid in tooltips:
             tip = ET.Element("title")
             tip.text = terminal_text(tooltips[gid])

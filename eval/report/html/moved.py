@@ -1,0 +1,173 @@
+"""Which queries of a saved review moved, and the charts of it. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import Any
+
+from relgate.eval.report.html.numbers import count, number, signed
+from relgate.eval.report.html.parts import Chart, Column, Table
+from relgate.eval.report.html.svg import Axes, Ink, draw
+
+__all__ = ["Moved", "delta_chart", "moved_queries", "slope_chart"]
+
+_TOLERANCE = 1e-9
+_SIGNIFICANT = 0.05
+_DRAWN_A_SIDE = 60
+_NUMBERED = 5
+_BINS_A_SIDE = 10
+_WIDTHS = (0.01, 0.02, 0.05, 0.1)
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """The queries scored on both sides, by which way they went.
+
+    Attributes:
+        worse: worst first; of equal drops, in the review's order.
+        better: best first.
+        same: how many did not move.
+    """
+
+    worse: tuple[Mapping[str, Any], ...]
+    better: tuple[Mapping[str, Any], ...]
+    same: int
+
+    @property
+    def paired(self) -> int:
+        """How many queries are scored on both sides."""
+        return len(self.worse) + len(self.better) + self.same
+
+
+def moved_queries(queries: Sequence[Mapping[str, Any]]) -> Moved:
+    """Sorts the queries of `review.json` by their change."""
+    paired = [q for q in queries if q["delta"] is not None]
+    worse = sorted((q for q in paired if q["delta"] < -_TOLERANCE), key=lambda q: q["delta"])
+    better = sorted((q for q in paired if q["delta"] > _TOLERANCE), key=lambda q: -q["delta"])
+    return Moved(tuple(worse), tuple(better), len(paired) - len(worse) - len(better))
+
+
+def delta_chart(moved: Moved) -> Chart:
+    """How many queries moved by how much; those that did not move are told and not drawn."""
+    deltas = [q["delta"] for q in (*moved.worse, *moved.better)]
+    width = _bin_width(max(map(abs, deltas)))
+    bins = Counter(_bin(delta, width) for delta in deltas)
+
+    def paint(ax: Axes) -> None:
+        for sign, ink in ((-1, Ink.BAD), (1, Ink.GOOD)):
+            chosen = sorted(i for i in bins if i * sign > 0)
+            middles = [(i - sign / 2) * width for i in chosen]
+            heights = [bins[i] for i in chosen]
+            ax.bar(middles, heights, width=0.9 * width, color=ink.value)
+        reach = max(map(abs, bins)) * width
+        ax.set_xlim(-reach - width / 2, reach + width / 2)
+        ax.axvline(0, color=Ink.MUTED.value, linewidth=1)
+        ax.set_xlabel("change of the query's score")
+        ax.set_ylabel("queries")
+        ax.yaxis.get_major_locator().set_params(integer=True)
+        ax.grid(visible=True, axis="y")
+
+    return Chart(
+        id="delta-chart",
+        title="How far queries moved",
+        description=(
+            f"Of {count(moved.paired)} queries scored on both sides, {count(len(moved.worse))} got "
+            f"worse (left of zero), {count(len(moved.better))} got better (right of it), and "
+            f"{count(moved.same)} did not move (not drawn)."
+        ),
+        svg=draw("delta-chart", paint),
+        table=Table.of(
+            "delta-figures",
+            f"Queries by change, in steps of {width:g}",
+            [Column("Change"), Column("Queries", number=True)],
+            [[_range(i, width), count(bins[i])] for i in sorted(bins)],
+        ),
+    )
+
+
+def _bin_width(reach: float) -> float:
+    """The least usual step of which few reach from zero to the largest change."""
+    return next((w for w in _WIDTHS if w * _BINS_A_SIDE >= reach - _TOLERANCE), _WIDTHS[-1])
+
+
+def _bin(delta: float, width: float) -> int:
+    """1 for (0, width], -1 for [-width, 0), and so on: no bin holds both signs."""
+    steps = delta / width
+    return ceil(steps - _TOLERANCE) if delta > 0 else floor(steps + _TOLERANCE)
+
+
+def _range(index: int, width: float) -> str:
+    low, high = (index - 1, index) if index > 0 else (index, index + 1)
+    return f"{signed(low * width, 2)} to {signed(high * width, 2)}"
+
+
+def slope_chart(moved: Moved, aggregate: Mapping[str, Any], table_at: str) -> Chart:
+    """One line a query from before to after: those that moved most, each way."""
+    worse, better = _drawn(moved.worse), _drawn(moved.better)
+    lines = [(f"worse{i}", q) for i, q in enumerate(worse)]
+    lines += [(f"better{i}", q) for i, q in enumerate(better)]
+
+    def paint(ax: Axes) -> None:
+        for gid, q in reversed(lines):  # the worst on top
+            ink = Ink.BAD if q["delta"] < 0 else Ink.GOOD
+            ends = (q["before"], q["after"])
+            ax.plot((0, 1), ends, color=ink.value, gid=gid, linewidth=1.6, alpha=0.6)
+        mean = (aggregate["before"], aggregate["after"])
+        if None not in mean:
+            ax.plot((0, 1), mean, color=Ink.TEXT.value, linewidth=3.5, gid="mean")
+        _number_ends(ax, worse[:_NUMBERED])
+        ax.set_xlim(-0.04, 1.12)
+        ax.set_xticks((0, 1), ("before", "after"))
+        ax.set_ylabel("score")
+        ax.grid(visible=True, axis="y")
+
+    return Chart(
+        id="slope-chart",
+        title="Queries before and after",
+        description=_slope_words(moved, worse, better),
+        svg=draw("slope-chart", paint, tooltips=_tooltips(lines, aggregate)),
+        table_at=table_at,
+    )
+
+
+def _drawn(queries: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    large = [q for q in queries if abs(q["delta"]) > _SIGNIFICANT]
+    return (large or queries)[:_DRAWN_A_SIDE]
+
+
+def _slope_words(
+    moved: Moved, worse: Sequence[Mapping[str, Any]], better: Sequence[Mapping[str, Any]]
+) -> str:
+    parts = [
+        f"the {count(len(drawn))} largest {what} of {count(len(every))}"
+        if len(drawn) < len(every)
+        else f"all {count(len(every))} {what}"
+        for drawn, every, what in ((worse, moved.worse, "drops"), (better, moved.better, "rises"))
+        if every
+    ]
+    numbered = " Numbers are those of the table of queries that got worse." if worse else ""
+    return f"Drawn: {' and '.join(parts)}; the thick line is the mean of all queries.{numbered}"
+
+
+def _tooltips(
+    lines: Sequence[tuple[str, Mapping[str, Any]]], aggregate: Mapping[str, Any]
+) -> dict[str, str]:
+    tips = {
+        gid: f'"{q["text"]}": {number(q["before"], 2)} to {number(q["after"], 2)}'
+        for gid, q in lines
+    }
+    return {**tips, "mean": f"mean: {number(aggregate['before'])} to {number(aggregate['after'])}"}
+
+
+def _number_ends(ax: Axes, worst: Sequence[Mapping[str, Any]]) -> None:
+    """The first losers' numbers right of their lines, pushed apart where they would overlap."""
+    low, high = ax.get_ylim()
+    gap = 0.055 * (high - low)
+    order = sorted(range(len(worst)), key=lambda i: worst[i]["after"])
+    place = float("-inf")
+    for i in order:
+        place = max(place + gap, worst[i]["after"])
+        ax.text(1.03, place, str(i + 1), va="center", color=Ink.BAD.value)
