@@ -8,6 +8,7 @@ They live in the lowest layer so that each layer above can raise them:
     +-- HonestyError            5  an answer would flatter itself
     |   +-- FamilySeparationError
     |   +-- CircularityError
+    +-- GoldenVersionError      4  two golden sets, or two contents of one version, would be mixed
     +-- PlatformError       6  the machine or the provider, not the input
         +-- CacheUnavailableError
         +-- ProviderUnavailableError
@@ -23,6 +24,7 @@ __all__ = [
     "CacheUnavailableError",
     "CircularityError",
     "FamilySeparationError",
+    "GoldenVersionError",
     "HonestyError",
     "InputError",
     "PlatformError",
@@ -80,6 +82,12 @@ class FamilySeparationError(HonestyError):
 
 class CircularityError(HonestyError):
     """The judge that would evaluate the ranking also made it."""
+
+
+class GoldenVersionError(RelgateError):
+    """Figures would be compared across golden sets, or one version has two contents."""
+
+    exit_code = 4
 
 
 class PlatformError(RelgateError):

@@ -31,6 +31,7 @@ COMMANDS: dict[str, str] = {
     "judge-check": "Check a judge by order, repetition, batch size and attacks.",
     "rerank": "Reorder a run with a judge.",
     "convert": "Write a judgment list or a run in another format.",
+    "golden": "Make, check, freeze and tend golden sets.",
     "lists": "Check, compare, merge and describe judgment lists.",
     "cache": "Look at the cache of paid grades.",
     "rubric": "Look at what the grades mean.",

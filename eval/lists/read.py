@@ -13,6 +13,7 @@ from relgate.eval.lists.clean import clean_columns
 from relgate.eval.lists.columns import list_columns
 from relgate.eval.lists.csv_list import has_list_header, read_csv_list, read_quepid_csv
 from relgate.eval.lists.docids import DocIds
+from relgate.eval.lists.golden import is_golden, read_golden_list
 from relgate.eval.lists.jsonl_list import (
     is_json_list,
     is_row,
@@ -49,6 +50,7 @@ __all__ = ["LIST_FORMATS", "ListFile", "read_list"]
 _READERS: Mapping[str, Callable[[Content, Options], ListFile]] = MappingProxyType(
     {
         "csv": read_csv_list,
+        "golden": read_golden_list,
         "json": read_json_list,
         "jsonl": read_jsonl_list,
         "ltr": read_ltr,
@@ -183,6 +185,7 @@ def _detect_text(content: Content, options: Options) -> str:
 
 def _detect_json(content: Content) -> str | None:
     checks: tuple[tuple[str, bool], ...] = (
+        ("golden", is_golden(content.value)),
         ("jsonl", is_row(content.value)),
         ("json", is_json_list(content)),
         ("rank-eval-request", is_rank_eval_request(content.value)),
