@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from relgate.eval.golden.types import GoldenJudgment, GoldenQuery, GoldenSet
@@ -53,17 +53,21 @@ def content_hash(golden: GoldenSet) -> str:
     Two sets with one hash give the same figures on every run. A live id beside a locator is not
     content: it is looked up anew for each index.
     """
-    body = plain(golden)
+    ordered = replace(
+        golden,
+        queries=tuple(sorted(map(_ordered, golden.queries), key=lambda query: query.id)),
+        retired=tuple(sorted(golden.retired, key=lambda entry: entry.id)),
+    )
+    body = plain(ordered)
     del body["version"]
-    for query in body["queries"]:
-        for judgment in query["judgments"]:
-            if "locator" in judgment:
-                judgment.pop("doc_id", None)
-        query["judgments"].sort(key=lambda j: (j.get("locator") or "", j.get("doc_id") or ""))
-    body["queries"].sort(key=lambda query: query["id"])
-    body.get("retired", []).sort(key=lambda entry: entry["id"])
     text = json.dumps(body, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _ordered(query: GoldenQuery) -> GoldenQuery:
+    """The judgments in the order of their keys, those with a locator without their live id."""
+    judgments = (j if j.locator is None else replace(j, doc_id=None) for j in query.judgments)
+    return replace(query, judgments=tuple(sorted(judgments, key=lambda j: (j.key, j.grade))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,12 +108,12 @@ def _value(content: Content) -> tuple[dict[str, Json], list[int] | None]:
     """The set as one JSON value, and for JSONL the line of each query."""
     if content.kind == "jsonl":
         (_, head), *rows = json_lines(content.text, content.path)
-        value = head | {"queries": [_normal(row) for _, row in rows]}
-        return value, [line for line, _ in rows]
+        queries: list[Json] = [_normal(row) for _, row in rows]
+        return {**head, "queries": queries}, [line for line, _ in rows]
     value = dict(as_object(content.value, "the golden set", content.path))
-    queries = value.get("queries")
-    if isinstance(queries, list):
-        value["queries"] = [_normal(query) for query in queries]
+    found = value.get("queries")
+    if isinstance(found, list):
+        value["queries"] = [_normal(query) for query in found]
     return value, None
 
 

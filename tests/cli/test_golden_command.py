@@ -10,12 +10,17 @@ GOLDEN = {
     "version": "v1",
     "queries": [
         {"id": "a", "text": "lamp", "judgments": [{"doc_id": "d1", "grade": 3}]},
-        {"id": "b", "text": "sofa", "judgments": [{"doc_id": "d2", "grade": 2}], "set": "challenge"},
+        {
+            "id": "b",
+            "text": "sofa",
+            "judgments": [{"doc_id": "d2", "grade": 2}],
+            "set": "challenge",
+        },
     ],
-}  # fmt: skip
+}
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def there(tmp_path):
     (tmp_path / "g.json").write_text(json.dumps(GOLDEN))
     return tmp_path / "g.json"
@@ -32,7 +37,7 @@ def test_a_set_is_checked_frozen_and_tagged(call, there):
     assert (done.code, "frozen with other content" in done.err) == (4, True)
 
 
-def test_a_change_makes_a_new_version(call, there, tmp_path):
+def test_a_change_makes_a_new_version(call, tmp_path):
     call("golden", "freeze", "g.json")
     done = call("golden", "promote", "g.json", "b", "--version", "v1")
     assert (done.code, "needs a new version" in done.err) == (2, True)

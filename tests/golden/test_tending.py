@@ -15,8 +15,6 @@ from relgate.eval.golden.resolve import resolve
 from relgate.eval.golden.types import GoldenJudgment, GoldenQuery, GoldenSet, Rating, Retired
 from relgate.rubrics.errors import UsageError
 
-from .conftest import golden, query
-
 
 def query(query_id: str = "q1", text: str | None = None, **more: Any) -> GoldenQuery:
     """A query; `grades` is {doc id: grade}."""
@@ -46,7 +44,10 @@ def _kinds(findings):
         (golden(query("a", "same"), query("b", "same")), "same-query"),
         (golden(query(judgments=(GoldenJudgment(grade=1),))), "no-document"),
         (golden(query(judgments=(GoldenJudgment(1, "d"), GoldenJudgment(2, "d")))), "documents"),
-        (golden(query(judgments=(GoldenJudgment(1, "a", "u"), GoldenJudgment(2, "b", "u")))), "documents"),
+        (
+            golden(query(judgments=(GoldenJudgment(1, "a", "u"), GoldenJudgment(2, "b", "u")))),
+            "documents",
+        ),
         (golden(query(grades={"d": 4})), "grades"),
         (golden(query(grades={"d": 2}), scale="0-1"), "grades"),
         (golden(query(judgments=(GoldenJudgment(1, "d", ratings=(Rating("x", 9),)),))), "grades"),
