@@ -36,6 +36,7 @@ __all__ = [
     "precision",
     "prevalence_index",
     "query_tables",
+    "ratio",
     "recall",
     "specificity",
     "weighted_kappa",
@@ -133,13 +134,13 @@ def weighted_kappa(table: ArrayLike, disagreement: ArrayLike) -> Floats:
     observed = (t * w).sum(axis=(-1, -2)) * n
     expected = ((rows @ w) * cols).sum(axis=-1)
     varied = (rows > 0).sum(axis=-1) > 1
-    return np.where(varied, 1 - _ratio(observed, expected), np.nan)
+    return np.where(varied, 1 - ratio(observed, expected), np.nan)
 
 
 def accuracy(table: ArrayLike) -> Floats:
     """Share of pairs with the same grade, 0..1; NaN without pairs."""
     t = np.asarray(table, float)
-    return _ratio(np.trace(t, axis1=-2, axis2=-1), t.sum(axis=(-1, -2)))
+    return ratio(np.trace(t, axis1=-2, axis2=-1), t.sum(axis=(-1, -2)))
 
 
 def ac1(table: ArrayLike) -> Floats:
@@ -160,34 +161,34 @@ def ac2(table: ArrayLike) -> Floats:
 def _gwet(table: ArrayLike, agreement: Floats) -> Floats:
     t = np.asarray(table, float)
     k, n = t.shape[-1], t.sum(axis=(-1, -2))
-    observed = _ratio((t * agreement).sum(axis=(-1, -2)), n)
-    share = _ratio(t.sum(axis=-1) + t.sum(axis=-2), 2 * n[..., None])
+    observed = ratio((t * agreement).sum(axis=(-1, -2)), n)
+    share = ratio(t.sum(axis=-1) + t.sum(axis=-2), 2 * n[..., None])
     expected = float(agreement.sum()) / (k * (k - 1)) * (share * (1 - share)).sum(axis=-1)
-    return _ratio(observed - expected, 1 - expected)
+    return ratio(observed - expected, 1 - expected)
 
 
 def precision(binary: ArrayLike) -> Floats:
     """Share of the judge's "relevant" that people call relevant; NaN if it never says so."""
     b = np.asarray(binary, float)
-    return _ratio(b[..., 1, 1], b[..., 0, 1] + b[..., 1, 1])
+    return ratio(b[..., 1, 1], b[..., 0, 1] + b[..., 1, 1])
 
 
 def recall(binary: ArrayLike) -> Floats:
     """Share of people's "relevant" that the judge calls relevant; NaN if people never say so."""
     b = np.asarray(binary, float)
-    return _ratio(b[..., 1, 1], b[..., 1, 0] + b[..., 1, 1])
+    return ratio(b[..., 1, 1], b[..., 1, 0] + b[..., 1, 1])
 
 
 def specificity(binary: ArrayLike) -> Floats:
     """Share of people's "not relevant" that the judge calls so (TNR); NaN if there is none."""
     b = np.asarray(binary, float)
-    return _ratio(b[..., 0, 0], b[..., 0, 0] + b[..., 0, 1])
+    return ratio(b[..., 0, 0], b[..., 0, 0] + b[..., 0, 1])
 
 
 def f1(binary: ArrayLike) -> Floats:
     """2 tp / (2 tp + fp + fn), 0..1; NaN when neither side calls anything relevant."""
     b = np.asarray(binary, float)
-    return _ratio(2 * b[..., 1, 1], 2 * b[..., 1, 1] + b[..., 0, 1] + b[..., 1, 0])
+    return ratio(2 * b[..., 1, 1], 2 * b[..., 1, 1] + b[..., 0, 1] + b[..., 1, 0])
 
 
 def always_relevant_f1(binary: ArrayLike) -> Floats:
@@ -207,13 +208,13 @@ def pabak(binary: ArrayLike) -> Floats:
 def prevalence_index(binary: ArrayLike) -> Floats:
     """|both relevant - both not| / n of a 2x2 table, 0..1; above 0.6 kappa is hard to read."""
     b = np.asarray(binary, float)
-    return _ratio(np.abs(b[..., 0, 0] - b[..., 1, 1]), b.sum(axis=(-1, -2)))
+    return ratio(np.abs(b[..., 0, 0] - b[..., 1, 1]), b.sum(axis=(-1, -2)))
 
 
 def bias_index(binary: ArrayLike) -> Floats:
     """|only the judge relevant - only people relevant| / n of a 2x2 table, 0..1."""
     b = np.asarray(binary, float)
-    return _ratio(np.abs(b[..., 0, 1] - b[..., 1, 0]), b.sum(axis=(-1, -2)))
+    return ratio(np.abs(b[..., 0, 1] - b[..., 1, 0]), b.sum(axis=(-1, -2)))
 
 
 def mean_shift(table: ArrayLike) -> Floats:
@@ -252,8 +253,8 @@ def all_figures(table: ArrayLike, *, floor: int) -> dict[str, Floats]:
         "pabak": pabak(b),
         "prevalence_index": prevalence_index(b),
         "bias_index": bias_index(b),
-        "share_relevant_human": _ratio(b[..., 1, :].sum(axis=-1), n),
-        "share_relevant_judge": _ratio(b[..., :, 1].sum(axis=-1), n),
+        "share_relevant_human": ratio(b[..., 1, :].sum(axis=-1), n),
+        "share_relevant_judge": ratio(b[..., :, 1].sum(axis=-1), n),
     }
 
 
@@ -265,10 +266,10 @@ def _gaps(n_grades: int) -> Floats:
 
 def _mean_grade(counts: Floats) -> Floats:
     grades = np.arange(counts.shape[-1], dtype=np.float64)
-    return _ratio(counts @ grades, counts.sum(axis=-1))
+    return ratio(counts @ grades, counts.sum(axis=-1))
 
 
-def _ratio(top: ArrayLike, bottom: ArrayLike) -> Floats:
+def ratio(top: ArrayLike, bottom: ArrayLike) -> Floats:
     """`top / bottom`, NaN where the bottom is 0."""
     below = np.asarray(bottom, float)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -12,8 +12,9 @@ from relgate.eval.cli.common import FILE, Output, run_format_option
 from relgate.eval.cli.list_files import open_list, output_of, reading_options
 
 if TYPE_CHECKING:
+    from relgate.eval.agreement.ratings import PairAgreement
     from relgate.eval.lists.merge import Decision, ListDiff
-    from relgate.eval.lists.stats import Agreement, Coverage, ListStats
+    from relgate.eval.lists.stats import Coverage, ListStats
     from relgate.eval.lists.types import JudgmentList
 
 __all__ = ["command"]
@@ -80,12 +81,17 @@ def check(path: Path, *, runs: tuple[Path, ...], k: int, **flags: Any) -> int:  
 @reading_options
 def stats(path: Path, *, runs: tuple[Path, ...], k: int, **flags: Any) -> None:  # noqa: ANN401 - click
     """Classes, depth, agreement of the raters, coverage of runs."""
-    from relgate.eval.lists.stats import list_stats, rater_agreement  # noqa: PLC0415 - numpy
+    from relgate.eval.agreement.ratings import (  # noqa: PLC0415 - numpy
+        pairwise_agreement,
+        ratings_of_votes,
+    )
+    from relgate.eval.lists.stats import list_stats  # noqa: PLC0415
 
     output = output_of(flags)
     file = open_list(output, path, flags, raters="first")
     figures = list_stats(file.judgments)
-    agreement = rater_agreement(file.votes, n_grades=file.judgments.scale.max_grade + 1)
+    n_grades = file.judgments.scale.max_grade + 1
+    agreement = pairwise_agreement(ratings_of_votes(file.votes, n_grades=n_grades))
     covered = _coverage(file.judgments, runs, k, flags["run_format"])
     _show_stats(output, figures)
     _show_agreement(output, agreement)
@@ -153,14 +159,14 @@ def _show_stats(output: Output, figures: ListStats) -> None:
     )
 
 
-def _show_agreement(output: Output, agreement: tuple[Agreement, ...]) -> None:
+def _show_agreement(output: Output, agreement: tuple[PairAgreement, ...]) -> None:
     if not agreement:
         return
     output.table(
         "Agreement of raters on the pairs that both graded",
         ["Rater", "Rater", "Pairs", "Same", "Kappa", "Quadratic kappa"],
         [
-            [a.one, a.two, f"{a.pairs:,}", f"{a.same:.3f}", _figure(a.kappa),
+            [a.one, a.two, f"{a.pairs:,}", _figure(a.same), _figure(a.kappa),
              _figure(a.quadratic_kappa)]
             for a in agreement[:_SHOWN]
         ],

@@ -1,21 +1,17 @@
-"""Figures of a judgment list: classes, depth, agreement of its raters, coverage of a run. Pure."""
+"""Figures of a judgment list: classes, depth, coverage of a run. Pure."""
 
 from __future__ import annotations
 
-import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
-from relgate.eval.agreement.confusion import accuracy, confusion_table, kappa
-from relgate.eval.lists.raters import Conflict
 from relgate.eval.lists.types import JudgmentList, Source, match_key
 from relgate.eval.runs.types import Run
 
-__all__ = ["Agreement", "Coverage", "ListStats", "coverage_of", "list_stats", "rater_agreement"]
+__all__ = ["Coverage", "ListStats", "coverage_of", "list_stats"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +35,6 @@ class ListStats:
     sources: Mapping[Source, int]
     depth: tuple[int, float, int]
     no_relevant: int
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """Two raters on the pairs that both graded; a figure is None where it is undefined."""
-
-    one: str
-    two: str
-    pairs: int
-    same: float
-    kappa: float | None
-    quadratic_kappa: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,30 +74,6 @@ def list_stats(judgments: JudgmentList) -> ListStats:
         depth=(int(depth.min()), float(np.median(depth)), int(depth.max())),
         no_relevant=int((best == 0).sum()),
     )
-
-
-def rater_agreement(votes: tuple[Conflict, ...], *, n_grades: int) -> tuple[Agreement, ...]:
-    """Cohen's kappa of every two raters who graded the same pairs, most pairs first.
-
-    Args:
-        votes: the pairs with several grades; grades without a rater are passed over.
-        n_grades: how many grades the scale has.
-    """
-    both: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
-    for pair in votes:
-        named = sorted({v.rater: v.grade for v in pair.votes if v.rater is not None}.items())
-        for (one, a), (two, b) in combinations(named, 2):
-            both[one, two].append((a, b))
-    found = [_agreement(one, two, grades, n_grades) for (one, two), grades in both.items()]
-    return tuple(sorted(found, key=lambda figure: -figure.pairs))
-
-
-def _agreement(one: str, two: str, grades: list[tuple[int, int]], n_grades: int) -> Agreement:
-    a, b = zip(*grades, strict=True)
-    table = confusion_table(a, b, n_grades=n_grades)
-    figures = [float(kappa(table)), float(kappa(table, weights="quadratic"))]
-    nominal, quadratic = (None if math.isnan(figure) else figure for figure in figures)
-    return Agreement(one, two, len(grades), float(accuracy(table)), nominal, quadratic)
 
 
 def coverage_of(judgments: JudgmentList, run: Run, *, k: int) -> Coverage:
