@@ -88,6 +88,7 @@ class Project(BaseModel):
         splainer: how Splainer reaches the engine, for links in the reports.
         quepid: address of the Quepid case with these queries, likewise.
         budgets: the reviewer's numbers, by the names of `ReviewSettings`.
+        stratum_budgets: R14, what the mean of a stratum may drop by, by its name.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -128,6 +129,7 @@ class Project(BaseModel):
     splainer: SplainerEntry | None = None
     quepid: WebAddress | None = None
     budgets: dict[str, StrictFloat] = Field(default_factory=dict[str, float])
+    stratum_budgets: dict[str, StrictFloat] = Field(default_factory=dict[str, float])
 
     def conventions(self) -> Conventions:
         """Depth, floor, gain and what becomes of queries without an ideal."""
@@ -140,16 +142,17 @@ class Project(BaseModel):
             InputError: a budget that does not exist, or a share where a count belongs.
             UsageError: a budget below 0, or no number.
         """
-        known = ReviewSettings.__dataclass_fields__
+        known = ReviewSettings.names()
+        types = ReviewSettings.__dataclass_fields__
         values: dict[str, Any] = {}
         for name, value in self.budgets.items():
             if name not in known:
                 raise InputError(f"there is no budget {name!r}", mend=_nearest(name, known))
-            whole = known[name].type == "int"  # the annotation's text: they are postponed
+            whole = types[name].type == "int"  # the annotation's text: they are postponed
             if whole and not value.is_integer():
                 raise InputError(f"budget {name} is {value!r}", mend="give a whole number")
             values[name] = int(value) if whole else value
-        return ReviewSettings(**values)
+        return ReviewSettings(**values, stratum_budgets=self.stratum_budgets)
 
     def debug_tools(self) -> DebugTools:
         """Where a report points to for one query."""
@@ -292,6 +295,9 @@ fail_on = "needs-work"           # the mildest verdict that fails: needs-work, b
 
 [budgets]                        # the reviewer's numbers; these are the defaults
 {budgets}
+
+[stratum_budgets]                # a drop of a stratum's own, in place of stratum_drop
+# billing = 0.005
 """
 
 
@@ -303,8 +309,5 @@ def write_template(path: Path) -> None:
     """
     if path.exists():
         raise UsageError(f"{path} is there already; edit it, or remove it first")
-    defaults = ReviewSettings()
-    budgets = "\n".join(
-        f"# {name} = {getattr(defaults, name)}" for name in ReviewSettings.__dataclass_fields__
-    )
+    budgets = "\n".join(f"# {name} = {value}" for name, value in ReviewSettings().numbers().items())
     write_text_atomic(path, _TEMPLATE.format(scales=", ".join(SCALES), budgets=budgets))

@@ -268,6 +268,7 @@ def _extras(aligned: Aligned, change: ChangeDescription | None, request: ReviewR
         weights={row.id: row.weight for row in rows if row.weight is not None},
         warnings=(*request.warnings, *aligned.warnings, *_table_remarks(aligned)),
         seed=request.seed,
+        mostly_unrated=request.project.review_settings().mostly_unrated,
         titles=_titles(aligned.runs, request),
         tools=request.project.debug_tools(),
         inputs=request.inputs,

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from relgate.eval.bounds.means import mean_bounds, share_bounds
 from relgate.eval.bounds.ratio import Interval
 from relgate.eval.bounds.table import BoundsTable
+from relgate.eval.review.rules.r04_aggregate import movement
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import (
     TOLERANCE,
@@ -173,17 +174,18 @@ def _refuse(when: bool) -> Verdict:  # noqa: FBT001 - a condition
 
 
 def _aggregate(table: BoundsTable, marks: Marks, settings: ReviewSettings) -> _Range:
-    def severity(delta: float) -> Verdict:
-        if isnan(delta):
+    def severity(deltas: Sequence[float]) -> Verdict:
+        moved = movement(deltas, settings)
+        if moved == "dropped":
             return Verdict.BLOCK
-        if delta >= settings.min_improvement - TOLERANCE:
-            return Verdict.APPROVE
-        if delta >= -settings.max_mean_drop - TOLERANCE:
-            return Verdict.APPROVE if marks.neutral else Verdict.NEEDS_WORK
-        return Verdict.BLOCK
+        return Verdict.APPROVE if moved == "improved" or marks.neutral else Verdict.NEEDS_WORK
 
-    mean = _mean(table, table.primary)
-    return _widened(severity(mean.high), severity(mean.low), table)
+    # With binary labels MRR and P@k both gate: a drop of either blocks, a gain of either is one.
+    gates = [table.mrr, table.precision] if table.binary else [table.ndcg]
+    means = [_mean(table, gate) for gate in gates]
+    return _widened(
+        severity([mean.high for mean in means]), severity([mean.low for mean in means]), table
+    )
 
 
 def _widened(least: Verdict, most: Verdict, table: BoundsTable) -> _Range:
@@ -232,9 +234,12 @@ def head_failures(
 
 
 def _secondary(table: BoundsTable, _marks: Marks, settings: ReviewSettings) -> _Range:
-    budgets = [(table.precision, settings.precision_soft_drop, settings.precision_hard_drop)]
-    if not table.binary:
-        budgets.append((table.mrr, settings.mrr_soft_drop, settings.mrr_hard_drop))
+    if table.binary:  # MRR and P@k are R4's
+        return _widened(Verdict.APPROVE, Verdict.APPROVE, table)
+    budgets = [
+        (table.precision, settings.precision_soft_drop, settings.precision_hard_drop),
+        (table.mrr, settings.mrr_soft_drop, settings.mrr_hard_drop),
+    ]
     least = most = Verdict.APPROVE
     for values, soft, hard in budgets:
         mean = _mean(table, values)

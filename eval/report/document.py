@@ -6,7 +6,6 @@ Everything that any other output prints is in here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from math import isfinite
 from typing import Any
 
@@ -85,7 +84,7 @@ def review_document(review: Review, open_fill: OpenFacts | None = None) -> dict[
         "strata": strata_values(evidence),
         "noise": _noise(evidence),
         "without_judge": None if evidence.unfilled is None else _aggregate(evidence.unfilled),
-        "settings": {f.name: getattr(review.settings, f.name) for f in fields(review.settings)},
+        "settings": review.settings.numbers(),
         "settings_changed": sorted(review.settings.changed()),
         "inputs": dict(evidence.inputs),
         "cross_checks": list(evidence.cross_checks),

@@ -111,16 +111,17 @@ def unrated_lines(review: Review) -> list[str]:
     if not now.known:
         return ["the files do not say which documents are unrated"]
     lines: list[str] = []
+    rated = f"{100 * (1 - review.settings.mostly_unrated):.0f} %"
     if first is not None:
         lines.append(
             f"before the fill: {first.queries - first.mostly}/{first.queries} queries had at least "
-            "50 % of their documents rated"
+            f"{rated} of their documents rated"
         )
     limit = review.settings.max_stale_share
     share = now.mostly / now.queries if now.queries else 0.0
     mark = "✓" if now.queries and share <= limit else "✗"
     lines.append(
-        f"{now.queries - now.mostly}/{now.queries} queries have at least 50 % rated documents "
+        f"{now.queries - now.mostly}/{now.queries} queries have at least {rated} rated documents "
         f"({100 * share:.1f} % have not; {100 * limit:.0f} % is the limit) {mark}"
     )
     if now.empty:

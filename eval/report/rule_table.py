@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 from relgate.eval.review.rules import RULES
 from relgate.eval.review.settings import ReviewSettings
 
@@ -29,15 +27,17 @@ def rule_table() -> str:
         for r in RULES
     ]
     numbers = [
-        f"| `{f.name}` | {getattr(ReviewSettings(), f.name)} | {_meaning(f.name)} |"
-        for f in fields(ReviewSettings)
+        f"| `{name}` | {value} | {_meaning(name)} |"
+        for name, value in ReviewSettings().numbers().items()
     ]
     table = "\n".join(rows)
     settings = "\n".join(numbers)
     return (
         f"{_HEAD}{table}\n\n## Every number is a setting\n\n"
         "Under `[budgets]` in `relgate.toml`.\n\n"
-        f"| name | default | meaning |\n|---|---:|---|\n{settings}\n"
+        f"| name | default | meaning |\n|---|---:|---|\n{settings}\n\n"
+        "Under `[stratum_budgets]`, by the name of a stratum, a drop in place of `stratum_drop`: "
+        "`billing = 0.005`, `filtered = 0.02`.\n"
     )
 
 

@@ -28,6 +28,7 @@ from relgate.eval.review.crosschecks import cross_checks
 from relgate.eval.review.debug import DebugTools
 from relgate.eval.review.filters import CheckedCase, check_cases
 from relgate.eval.review.marks import marked, names_missing
+from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.sides import SideInput, build_sides, unrated_of
 from relgate.eval.review.types import (
     Aggregate,
@@ -64,6 +65,7 @@ class Extras:
         judges: judges whose grades are in the list.
         fill: what a fill did, or None.
         at_first: unrated documents before that fill.
+        mostly_unrated: R8's share, above which a query counts as mostly unrated.
         overrides: honesty rules overridden by name.
         warnings: what the readers had to say.
         seed: of the resampling.
@@ -84,6 +86,7 @@ class Extras:
     judges: tuple[JudgeUse, ...] = ()
     fill: FillFacts | None = None
     at_first: Unrated | None = None
+    mostly_unrated: float = ReviewSettings().mostly_unrated
     overrides: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     seed: int = 0
@@ -91,6 +94,25 @@ class Extras:
     titles: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     tools: DebugTools = field(default_factory=DebugTools)
     inputs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Scored:
+    """Both sides on the list.
+
+    Attributes:
+        axis: the runs' queries.
+        kept: the list, cut to them.
+        list_only: judged queries that neither run has.
+        scores: before and after.
+        gate: the metric that gates; None where the files' own scores are used.
+    """
+
+    axis: Axis
+    kept: JudgmentList
+    list_only: int
+    scores: Sequence[RunScores]
+    gate: Metric | None
 
 
 def build_evidence(
@@ -111,45 +133,27 @@ def build_evidence(
     """
     extras = extras if extras is not None else Extras()
     runs = (before, after)
-    listed = judgments if judgments is not None else ListBuilder(SCALES["0-3"]).build()
-    axis, kept, list_only = _of_the_runs(align(listed, runs, extras.texts), listed)
-    scores = score_runs(kept, runs, axis, conventions)
-    recomputed = judgments is not None and not any(s.unlisted.any() for s in scores)
-    gate = _gate(kept) if recomputed else None
-    if gate is None:
-        _require_given(runs, has_list=judgments is not None)
-    sides = [
-        build_sides(kept, SideInput(run, axis.run_index[i], scores[i]), axis, gate)
-        for i, run in enumerate(runs)
-    ]
-    queries = marked(
-        _pair(axis, scores[0], sides[0], sides[1], recomputed=recomputed),
-        heads=extras.heads,
-        critical=extras.critical,
-        empty=extras.expect_empty,
-        strata=extras.strata,
-    )
+    scored = _score(judgments, runs, conventions, extras)
+    axis, kept, gate = scored.axis, scored.kept, scored.gate
+    queries = _queries(scored, runs, extras)
     traffic = traffic_of(axis.queries, extras.weights)
     aggregates = (
         (given_aggregate(before, after, queries),)
         if gate is None
-        else recomputed_aggregates(scores, gate, traffic)
+        else recomputed_aggregates(scored.scores, gate, traffic)
     )
     covers_all = aggregates[0].n is not None
     unlike = unlike_ratings(before, after)
     return Evidence(
         conventions=conventions,
-        basis=Basis.RECOMPUTED if recomputed else Basis.GIVEN,
+        basis=Basis.GIVEN if gate is None else Basis.RECOMPUTED,
         aggregates=aggregates,
         queries=queries,
-        coverage=_coverage(kept, queries, list_only, extras.at_first),
-        change=extras.change,
+        coverage=_coverage(scored, queries, extras),
         settings_before=_stated(before.given),
         settings_after=_stated(after.given),
-        cross_checks=cross_checks(kept, runs, axis, scores) if recomputed else (),
+        cross_checks=() if gate is None else cross_checks(kept, runs, axis, scored.scores),
         judges=_that_count(extras.judges, kept),
-        fill=extras.fill,
-        overrides=extras.overrides,
         noise=noise_of(queries, extras.seed) if covers_all else None,
         covers_all=covers_all,
         has_heads=extras.heads_given,
@@ -158,17 +162,61 @@ def build_evidence(
         strata=strata_of(queries, extras.seed),
         contradictions=(*contradictions(before), *contradictions(after)),
         unlike_ratings=unlike,
-        unfilled=extras.unfilled,
-        titles=extras.titles,
-        tools=extras.tools,
-        inputs=extras.inputs,
-        warnings=(
-            *extras.warnings,
-            *(f"{run.name}: {note}" for run in runs for note in run.notes),
-            *axis.warnings,
-            *_of_weights(traffic, gate, extras),
-            *(f"the files' own ratings differ: {said}" for said in unlike[:_SHOWN_UNLIKE]),
-        ),
+        warnings=_warnings(scored, runs, traffic, unlike, extras),
+        **_as_given(extras),
+    )
+
+
+def _score(
+    judgments: JudgmentList | None, runs: Sequence[Run], conventions: Conventions, extras: Extras
+) -> _Scored:
+    listed = judgments if judgments is not None else ListBuilder(SCALES["0-3"]).build()
+    axis, kept, list_only = _of_the_runs(align(listed, runs, extras.texts), listed)
+    scores = score_runs(kept, runs, axis, conventions)
+    recomputed = judgments is not None and not any(s.unlisted.any() for s in scores)
+    if not recomputed:
+        _require_given(runs, has_list=judgments is not None)
+    return _Scored(axis, kept, list_only, scores, _gate(kept) if recomputed else None)
+
+
+def _queries(scored: _Scored, runs: Sequence[Run], extras: Extras) -> tuple[QueryEvidence, ...]:
+    before, after = (
+        build_sides(
+            scored.kept,
+            SideInput(run, scored.axis.run_index[i], scored.scores[i]),
+            scored.axis,
+            scored.gate,
+        )
+        for i, run in enumerate(runs)
+    )
+    return marked(
+        _pair(scored.axis, scored.scores[0], before, after, recomputed=scored.gate is not None),
+        heads=extras.heads,
+        critical=extras.critical,
+        empty=extras.expect_empty,
+        strata=extras.strata,
+    )
+
+
+def _as_given(extras: Extras) -> dict[str, Any]:
+    """What the evidence takes over as it is."""
+    names = ("change", "fill", "overrides", "unfilled", "titles", "tools", "inputs")
+    return {name: getattr(extras, name) for name in names}
+
+
+def _warnings(
+    scored: _Scored,
+    runs: Sequence[Run],
+    traffic: NDArray[np.float64],
+    unlike: Sequence[str],
+    extras: Extras,
+) -> tuple[str, ...]:
+    return (
+        *extras.warnings,
+        *(f"{run.name}: {note}" for run in runs for note in run.notes),
+        *scored.axis.warnings,
+        *_of_weights(traffic, scored.gate, extras),
+        *(f"the files' own ratings differ: {said}" for said in unlike[:_SHOWN_UNLIKE]),
     )
 
 
@@ -262,20 +310,15 @@ def _stated(given: GivenScores | None) -> Mapping[str, Any]:
     return MappingProxyType({name: value for name, value in stated.items() if value is not None})
 
 
-def _coverage(
-    judgments: JudgmentList,
-    queries: Sequence[QueryEvidence],
-    list_only: int,
-    at_first: Unrated | None,
-) -> Coverage:
+def _coverage(scored: _Scored, queries: Sequence[QueryEvidence], extras: Extras) -> Coverage:
     return Coverage(
         queries=len(queries),
         scored=sum(q.paired for q in queries),
         no_ideal=sum(q.no_ideal for q in queries),
         unjudged=sum(q.unjudged for q in queries),
-        list_only=list_only,
-        judgments=len(judgments),
-        by_source=MappingProxyType(judgments.counts_by_source()),
-        now=unrated_of(queries),
-        at_first=at_first,
+        list_only=scored.list_only,
+        judgments=len(scored.kept),
+        by_source=MappingProxyType(scored.kept.counts_by_source()),
+        now=unrated_of(queries, extras.mostly_unrated),
+        at_first=extras.at_first,
     )

@@ -5,8 +5,10 @@ Sources: R, the reviewer document; G, the golden-query guide; X, ours.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from math import isfinite
+from types import MappingProxyType
 
 from relgate.rubrics.errors import UsageError
 
@@ -33,6 +35,7 @@ class ReviewSettings:
         empty_hard_rise: R13, a larger rise blocks (G).
         stratum_drop: R14, a stratum's mean may drop by this much (G).
         min_stratum_queries: R14, a stratum of fewer queries is only watched (X).
+        stratum_budgets: R14, {stratum: its own drop, in place of `stratum_drop`} (G).
         max_stratum_p: R14, a drop counts when its Holm-adjusted p is smaller (X).
         mrr_soft_drop: R18 (G).
         mrr_hard_drop: R18 (G).
@@ -66,15 +69,33 @@ class ReviewSettings:
     min_noise_queries: int = 30
     max_p: float = 0.05
     max_error_rate: float = 0.02
+    stratum_budgets: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The names of the single numbers; `stratum_budgets` holds one a stratum."""
+        return tuple(name for name in cls.__dataclass_fields__ if name != "stratum_budgets")
+
+    def numbers(self) -> dict[str, float]:
+        """{name: value} of every number, a stratum's as `stratum_budgets.billing`."""
+        own = {f"stratum_budgets.{name}": drop for name, drop in self.stratum_budgets.items()}
+        return {**{name: getattr(self, name) for name in self.names()}, **own}
 
     def changed(self) -> dict[str, tuple[float, float]]:
         """{name: (default, value)} of the numbers that are not the defaults."""
         defaults = type(self)()
-        pairs = {f.name: (getattr(defaults, f.name), getattr(self, f.name)) for f in fields(self)}
+        usual = defaults.numbers()
+        pairs = {
+            name: (usual.get(name, defaults.stratum_drop), value)
+            for name, value in self.numbers().items()
+        }
         return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
+    def budget_of(self, stratum: str) -> float:
+        """What the mean of a stratum may drop by."""
+        return self.stratum_budgets.get(stratum, self.stratum_drop)
+
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for name, value in self.numbers().items():
             if isinstance(value, bool) or not isfinite(value) or value < 0:
-                raise UsageError(f"{field.name} is {value!r}; it must be a number, 0 or more")
+                raise UsageError(f"{name} is {value!r}; it must be a number, 0 or more")

@@ -146,8 +146,13 @@ def _best_rank(docs: Sequence[str], grades: Mapping[str, int], floor: int) -> in
     return next(ranks, None)
 
 
-def unrated_of(queries: Sequence[QueryEvidence]) -> Unrated:
-    """How much of what came back within k nobody has graded, over all queries."""
+def unrated_of(queries: Sequence[QueryEvidence], limit: float) -> Unrated:
+    """How much of what came back within k nobody has graded, over all queries.
+
+    Args:
+        queries: the queries.
+        limit: R8's share, above which a query counts as mostly unrated.
+    """
     after = [q.now for q in queries if q.now.returned]
     answered = [q.now for q in queries if not q.now.absent and q.now.error is None]
     return Unrated(
@@ -155,7 +160,7 @@ def unrated_of(queries: Sequence[QueryEvidence]) -> Unrated:
         mean_before=_mean_share([q.was for q in queries]),
         mean_after=_mean_share([q.now for q in queries]),
         queries=len(after),
-        mostly=sum(side.unrated > side.returned / 2 for side in after),
+        mostly=sum(side.mostly_unrated(limit) for side in after),
         empty=sum(not side.returned for side in answered),
     )
 

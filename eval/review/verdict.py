@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from relgate.eval.review.actions import recommended_actions
 from relgate.eval.review.rules import RULES
 from relgate.eval.review.rules.base import counted
+from relgate.eval.review.rules.r04_aggregate import movement
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import (
-    TOLERANCE,
     Evidence,
     Review,
     RuleOutcome,
@@ -89,12 +89,10 @@ def _mean_phrase(
 ) -> str:
     """The mean in R4's own words: improved, flat, dropped."""
     main = evidence.main
-    if main.delta >= settings.min_improvement - TOLERANCE:
-        word = "improved"
-    else:
-        word = "flat" if main.delta >= -settings.max_mean_drop - TOLERANCE else "dropped"
+    word = movement([a.delta for a in evidence.primary], settings)
     over = "" if main.n is None else f" over {counted(main.n, 'query', 'queries')}"
     line = f"aggregate {word}, {main.delta:+.4f} ({main.before:.4f} to {main.after:.4f}){over}"
+    line += "".join(f", {a.name} {a.delta:+.4f}" for a in evidence.primary[1:])
     if main.weighted_delta is not None:
         line += f", traffic-weighted {main.weighted_delta:+.4f}"
     if evidence.unfilled is not None:

@@ -97,7 +97,7 @@ def evidence() -> Make:
                     list_only=0,
                     judgments=10 * len(queries),
                     by_source=by_source or {Source.HUMAN: 10 * len(queries)},
-                    now=unrated_of(queries),
+                    now=unrated_of(queries, 0.5),
                 ),
                 **rest,
             }

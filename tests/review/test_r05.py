@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf, nan
+
 import pytest
 
 from relgate.eval.review.types import RuleState, Verdict
@@ -58,3 +60,12 @@ def test_settings_override_the_defaults(check, evidence, many):
     assert check("R5", found, query_drop=0.3).state is RuleState.PASSED
     assert check("R5", found, max_dropped_share=0).state is RuleState.FAILED
     assert check("R5", evidence(*many(10)), max_dropped_share=0).state is RuleState.PASSED
+
+
+def test_a_query_without_a_number_is_in_no_share_and_a_bottomless_drop_is(
+    check, evidence, many, query
+):
+    found = evidence(*many(9), query("lost", nan, 0.5), query("fell", 0.5, -inf), mean=(0.5, 0.5))
+    outcome = check("R5", found)
+    assert outcome.summary.startswith("1 of 10 queries")
+    assert outcome.findings[0].queries == ("fell",)

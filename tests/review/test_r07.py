@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf, nan
+
 import pytest
 
 from relgate.eval.review.types import RuleState, Verdict
@@ -52,3 +54,14 @@ def test_settings_override_the_default(check, evidence, many):
     assert check("R7", evidence(*many(10, -0.1), mean=(0.5, 0.6)), max_masked_share=0.05).state is (
         RuleState.FAILED
     )
+
+
+@pytest.mark.parametrize("mean", [nan, inf, -inf])
+def test_a_mean_that_is_no_number_is_not_taken_for_one_that_fell(check, evidence, many, mean):
+    found = evidence(*many(10, -0.1, -0.1), mean=(0.5, mean))
+    assert check("R7", found).state is RuleState.FAILED
+
+
+def test_a_query_without_a_number_is_in_no_share(check, evidence, many, query):
+    found = evidence(*many(9, -0.1), query("lost", nan, 0.5), mean=(0.5, 0.6))
+    assert check("R7", found).summary.startswith("1 of 9 queries (11.1 %)")

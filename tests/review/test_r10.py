@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import nan
+from math import inf, nan
 
 import pytest
 
@@ -49,6 +49,7 @@ def test_new_ground_truth_from_production_with_recall_kept_passes(check, evidenc
         ({"recall_after": None}, "not stated on both sides"),
         ({"recall_before": None}, "not stated on both sides"),
         ({"recall_after": nan}, "not a finite number"),
+        ({"recall_before": inf}, "not a finite number"),
     ],
 )
 def test_reused_or_unstated_ground_truth_refuses(check, evidence, many, fault, told):

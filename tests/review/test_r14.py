@@ -132,3 +132,35 @@ def test_a_good_mean_does_not_hide_a_stratum(make_list, make_run, reviewed, outc
 def test_a_p_equal_to_its_limit_is_watched(check, evidence, many):
     outcome = check("R14", evidence(*many(3), strata=(stratum(-0.06, p=0.05),)))
     assert [f.severity for f in outcome.findings] == [Verdict.APPROVE]
+
+
+# --- budgets of a stratum's own ---
+
+
+@pytest.mark.parametrize(
+    ("budget", "state"), [(0.06, PASSED), (0.0599, FAILED), (0.005, FAILED), (0.5, PASSED)]
+)
+def test_a_stratum_may_have_a_budget_of_its_own(check, evidence, many, budget, state):
+    found = evidence(*many(3), strata=(stratum(-0.06), stratum(-0.001, name="rest")))
+    outcome = check("R14", found, stratum_budgets={"billing": budget})
+    assert outcome.state is state
+    assert all(f.figures["budget"] == budget for f in outcome.findings)
+
+
+def test_a_budget_of_a_stratum_that_is_not_there_is_said(check, evidence, many):
+    budgets = {"stratum_budgets": {"biling": 0.02}}
+    with_strata = evidence(*many(3), strata=(stratum(0.0),))
+    for found in (with_strata, evidence(*many(3))):
+        said = check("R14", found, **budgets).summary
+        assert said.endswith("; budgets name strata that are not there: biling")
+
+
+@pytest.mark.parametrize(("delta", "p"), [(-0.06, nan), (nan, nan), (nan, 0.001)])
+def test_a_figure_that_is_no_number_fails_closed(check, evidence, many, delta, p):
+    outcome = check("R14", evidence(*many(3), strata=(stratum(delta, p=p),)))
+    assert [f.severity for f in outcome.findings] == [Verdict.NEEDS_WORK]
+
+
+def test_a_stratum_without_a_scored_query_says_nothing(check, evidence, many):
+    outcome = check("R14", evidence(*many(3), strata=(stratum(nan, 0, nan), stratum(0.0))))
+    assert (outcome.state, outcome.findings) == (PASSED, ())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import nan
+from math import inf, nan
 
 import pytest
 
@@ -26,6 +26,8 @@ def second(key: str, after: float) -> Aggregate:
         ("precision", 0.46, Verdict.NEEDS_WORK),
         ("precision", 0.4599, Verdict.BLOCK),
         ("mrr", nan, Verdict.BLOCK),
+        ("mrr", inf, Verdict.BLOCK),
+        ("precision", -inf, Verdict.BLOCK),
     ],
 )
 def test_budgets(check, evidence, many, *, key, after, severity):

@@ -6,9 +6,27 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from relgate.eval.review.settings import ReviewSettings
-from relgate.eval.review.types import Evidence, Finding, RuleOutcome, RuleState, Verdict
+from relgate.eval.review.types import (
+    TOLERANCE,
+    Evidence,
+    Finding,
+    QueryEvidence,
+    RuleOutcome,
+    RuleState,
+    Verdict,
+)
 
-__all__ = ["Rule", "counted", "failed", "named", "not_checked", "passed", "percent"]
+__all__ = [
+    "Fallen",
+    "Rule",
+    "counted",
+    "failed",
+    "fallen",
+    "named",
+    "not_checked",
+    "passed",
+    "percent",
+]
 
 _NAMED_QUERIES = 5
 
@@ -70,3 +88,44 @@ def named(texts: Sequence[str]) -> str:
     shown = ", ".join(f'"{text}"' for text in texts[:_NAMED_QUERIES])
     more = len(texts) - _NAMED_QUERIES
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+@dataclass(frozen=True, slots=True)
+class Fallen:
+    """The queries that fell by more than a limit, of those scored on both sides.
+
+    Attributes:
+        queries: worst first.
+        of: how many are scored on both sides; at least 1.
+    """
+
+    queries: tuple[QueryEvidence, ...]
+    of: int
+
+    @property
+    def share(self) -> float:
+        """How many of them fell, 0..1."""
+        return len(self.queries) / self.of
+
+    @property
+    def texts(self) -> list[str]:
+        """What the fallen are called."""
+        return [q.query.shown for q in self.queries]
+
+    def line(self, what: str) -> str:
+        """`2 of 40 queries (5.0 %) got worse`."""
+        queries = counted(self.of, "query", "queries")
+        return f"{len(self.queries)} of {queries} ({percent(self.share)}) {what}"
+
+    def figures(self, name: str) -> dict[str, float]:
+        """The counts, those of the fallen under `name`."""
+        return {name: len(self.queries), "queries": self.of, "share": self.share}
+
+
+def fallen(evidence: Evidence, limit: float) -> Fallen | None:
+    """The queries that fell by more than `limit`; None when none is scored on both sides."""
+    paired = evidence.paired
+    if not paired:
+        return None
+    found = (q for q in paired if q.delta < -limit - TOLERANCE)
+    return Fallen(tuple(sorted(found, key=lambda q: q.delta)), len(paired))

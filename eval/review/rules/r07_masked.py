@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from relgate.eval.review.rules.base import (
-    Rule,
-    counted,
-    failed,
-    named,
-    not_checked,
-    passed,
-    percent,
-)
+from math import isfinite
+
+from relgate.eval.review.rules.base import Rule, failed, fallen, named, not_checked, passed, percent
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import TOLERANCE, Evidence, Finding, RuleOutcome, Verdict
 
@@ -18,18 +12,18 @@ __all__ = ["RULE"]
 
 
 def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
-    """Fails when the mean improved while too many queries got worse."""
-    paired = evidence.paired
-    if not paired:
+    """Fails when the mean improved while too many queries got worse.
+
+    A mean that is not a finite number is R3's; here it counts as one that may have improved.
+    """
+    worse = fallen(evidence, 0.0)
+    if worse is None:
         return not_checked("R7", "no query is scored on both sides", cap=Verdict.NEEDS_WORK)
-    worse = sorted((q for q in paired if q.delta < -TOLERANCE), key=lambda q: q.delta)
-    share = len(worse) / len(paired)
-    line = (
-        f"{len(worse)} of {counted(len(paired), 'query', 'queries')} ({percent(share)}) got worse"
-    )
-    if not evidence.main.delta > TOLERANCE:
+    line = worse.line("got worse")
+    delta = evidence.main.delta
+    if isfinite(delta) and delta <= TOLERANCE:
         return passed("R7", f"{line}; the mean did not improve, so it masks nothing")
-    if share <= settings.max_masked_share + TOLERANCE:
+    if worse.share <= settings.max_masked_share + TOLERANCE:
         return passed("R7", line)
     return failed(
         "R7",
@@ -37,12 +31,12 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
         Finding(
             "R7",
             Verdict.NEEDS_WORK,
-            f"the mean improved ({evidence.main.delta:+.4f}) while {line}; "
+            f"the mean improved ({delta:+.4f}) while {line}; "
             f"{percent(settings.max_masked_share)} is the limit",
-            {"worse": len(worse), "queries": len(paired), "share": share},
+            worse.figures("worse"),
             advice=(
                 "do not read the mean alone: split the change, or accept by name what it costs "
-                f"{named([q.query.shown for q in worse])}"
+                f"{named(worse.texts)}"
             ),
         ),
     )

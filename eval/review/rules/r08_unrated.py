@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relgate.eval.review.rules.base import Rule, counted, failed, not_checked, passed, percent
 from relgate.eval.review.settings import ReviewSettings
-from relgate.eval.review.types import TOLERANCE, Evidence, Finding, RuleOutcome, Side, Verdict
+from relgate.eval.review.types import TOLERANCE, Evidence, Finding, RuleOutcome, Verdict
 
 __all__ = ["RULE"]
 
@@ -21,7 +21,7 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
         return not_checked(
             "R8", "no query returned a document on the after side", cap=Verdict.NEEDS_WORK
         )
-    stale = sum(_stale(side, settings.mostly_unrated) for side in sides)
+    stale = sum(side.mostly_unrated(settings.mostly_unrated) for side in sides)
     share = stale / len(sides)
     line = (
         f"{stale} of {counted(len(sides), 'query', 'queries')} ({percent(share)}) have more than "
@@ -53,10 +53,6 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
             ),
         ),
     )
-
-
-def _stale(side: Side, limit: float) -> bool:
-    return side.unrated_known and side.unrated > limit * side.returned + TOLERANCE
 
 
 RULE = Rule(

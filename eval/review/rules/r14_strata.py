@@ -18,31 +18,37 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
     Chance: the sign-flip p of the stratum's deltas, Holm-adjusted over all strata large enough to
     be tested. A drop over the budget in a smaller stratum, or one that chance explains, is a note.
     """
+    unknown = sorted(settings.stratum_budgets.keys() - {s.name for s in evidence.strata})
+    tail = f"; budgets name strata that are not there: {', '.join(unknown)}" if unknown else ""
     if not evidence.strata:
-        return not_checked("R14", "no strata were given")
+        return not_checked("R14", f"no strata were given{tail}")
     if not evidence.covers_all:
         return not_checked("R14", "the queries listed are not the whole query set")
     large = [s for s in evidence.strata if s.n >= settings.min_stratum_queries]
     small = [s for s in evidence.strata if s.n < settings.min_stratum_queries]
     adjusted = dict(zip([s.name for s in large], holm([s.p for s in large]), strict=True))
-    over = [s for s in evidence.strata if s.delta < -settings.stratum_drop - TOLERANCE]
     findings = [
         _dropped(s, adjusted[s.name], settings)
-        for s in over
-        if adjusted.get(s.name, 1.0) < settings.max_stratum_p
+        for s in large
+        if _over(s, settings) and not adjusted[s.name] >= settings.max_stratum_p  # NaN fails
     ]
     notes = [
         _watched(s, adjusted.get(s.name), settings)
-        for s in over
-        if not adjusted.get(s.name, 1.0) < settings.max_stratum_p
+        for s in evidence.strata
+        if s.n and _over(s, settings) and adjusted.get(s.name, 1.0) >= settings.max_stratum_p
     ]
-    line = _line(large, small, settings)
+    line = _line(large, small, settings) + tail
     if findings:
         return failed("R14", line, *findings, *notes)
     if large:
         return passed("R14", line, *notes)
     watched = "".join(f"; {note.message}" for note in notes)
     return not_checked("R14", f"{line}{watched}")
+
+
+def _over(stratum: Stratum, settings: ReviewSettings) -> bool:
+    """Whether it dropped over its budget; a delta that is no number did."""
+    return not stratum.delta >= -settings.budget_of(stratum.name) - TOLERANCE
 
 
 def _line(large: Sequence[Stratum], small: Sequence[Stratum], settings: ReviewSettings) -> str:
@@ -69,11 +75,12 @@ def _figures(stratum: Stratum) -> dict[str, object]:
 
 
 def _dropped(stratum: Stratum, p: float, settings: ReviewSettings) -> Finding:
+    budget = settings.budget_of(stratum.name)
     return Finding(
         "R14",
         Verdict.NEEDS_WORK,
-        f"{_told(stratum)}, Holm-adjusted p {p:.4f}; its budget is {settings.stratum_drop:g}",
-        {**_figures(stratum), "p_holm": p, "budget": settings.stratum_drop},
+        f"{_told(stratum)}, Holm-adjusted p {p:.4f}; its budget is {budget:g}",
+        {**_figures(stratum), "p_holm": p, "budget": budget},
         advice=f"look at the losers of stratum {stratum.name} by themselves",
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 from relgate.eval.review.rules.base import Rule, failed, not_checked, passed
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import (
@@ -24,8 +26,8 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
     }
     checked = [
         (aggregate, *budgets[aggregate.key])
-        for aggregate in evidence.aggregates[1:]
-        if aggregate.key in budgets
+        for aggregate in evidence.aggregates
+        if aggregate.key in budgets and aggregate not in evidence.primary
     ]
     if not checked:
         return not_checked("R18", "no second metric was computed")
@@ -35,9 +37,10 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
 
 
 def _drop(aggregate: Aggregate, soft: float, hard: float) -> Finding | None:
-    if aggregate.delta >= -soft - TOLERANCE:
+    finite = isfinite(aggregate.delta)
+    if finite and aggregate.delta >= -soft - TOLERANCE:
         return None
-    blocks = not aggregate.delta >= -hard - TOLERANCE
+    blocks = not finite or aggregate.delta < -hard - TOLERANCE
     limit = hard if blocks else soft
     return Finding(
         "R18",

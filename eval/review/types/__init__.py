@@ -14,7 +14,7 @@ from relgate.eval.review.types._figures import (
     Unrated,
 )
 from relgate.eval.review.types._outcomes import Finding, RuleOutcome, RuleState, Verdict
-from relgate.eval.review.types._queries import QueryEvidence, RankedDoc, Side
+from relgate.eval.review.types._queries import TOLERANCE, QueryEvidence, RankedDoc, Side
 
 __all__ = [
     "TOLERANCE",
@@ -36,6 +36,3 @@ __all__ = [
     "Unrated",
     "Verdict",
 ]
-
-TOLERANCE = 1e-9
-"""A delta counts as a change when it is larger than this; a drop equal to its limit passes."""

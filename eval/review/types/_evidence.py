@@ -109,6 +109,12 @@ class Evidence:
         return self.aggregates[0]
 
     @property
+    def primary(self) -> tuple[Aggregate, ...]:
+        """The aggregates that R4 gates: NDCG alone, MRR and P@k with binary labels."""
+        second = self.aggregate("precision") if self.main.key == "mrr" else None
+        return (self.main,) if second is None else (self.main, second)
+
+    @property
     def paired(self) -> list[QueryEvidence]:
         """The queries scored on both sides: the denominator of shares."""
         return [q for q in self.queries if q.paired]

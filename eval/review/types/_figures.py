@@ -62,7 +62,7 @@ class Unrated:
         mean_before: mean unrated share before, over queries with a document; NaN when unknown.
         mean_after: likewise after.
         queries: queries with a document on the after side.
-        mostly: those of them with more than half unrated.
+        mostly: those of them with more unrated than R8 allows a query (more than half by default).
         empty: queries without any document on the after side.
     """
 

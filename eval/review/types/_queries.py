@@ -8,10 +8,14 @@ from math import isnan, nan
 from relgate.eval.lists.types import Query, Source
 
 __all__ = [
+    "TOLERANCE",
     "QueryEvidence",
     "RankedDoc",
     "Side",
 ]
+
+TOLERANCE = 1e-9
+"""A delta counts as a change when it is larger than this; a drop equal to its limit passes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,10 @@ class Side:
     unrated_known: bool = True
     top: tuple[RankedDoc, ...] = ()
     best_rank: int | None = None
+
+    def mostly_unrated(self, limit: float) -> bool:
+        """Whether more than this share (0..1) of what came back is known to be unrated."""
+        return self.unrated_known and self.unrated > limit * self.returned + TOLERANCE
 
     @property
     def answered(self) -> bool:
