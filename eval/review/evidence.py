@@ -306,7 +306,9 @@ def _of_weights(
 def _stated(given: GivenScores | None) -> Mapping[str, Any]:
     if given is None:
         return MappingProxyType({})
-    stated = {"metric": given.metric, "k": given.k, "normalized": given.normalized}
+    stated = {
+        "metric": given.metric, "k": given.k, "normalized": given.normalized, **given.stated,
+    }  # fmt: skip
     return MappingProxyType({name: value for name, value in stated.items() if value is not None})
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from relgate.eval.lists.jsontext import Json
 from relgate.rubrics.errors import InputError
 
-__all__ = ["Setting", "metric_of_details", "stated_metric"]
+__all__ = ["Setting", "metric_of_details", "stated_further", "stated_metric"]
 
 _NAMES = (
     "precision",
@@ -30,6 +30,8 @@ _FLAT = (
     ("relevant_docs", "recall"),
     ("first_relevant", "mean_reciprocal_rank"),
 )
+_READ = frozenset({"k", "normalize"})
+_FURTHER = ("gain", "floor", "no_ideal", "judgments_sha256", "golden_version")
 _STATED = re.compile(r"([a-z_]+)(?:@([0-9]{1,9}))?")
 
 
@@ -67,6 +69,31 @@ def stated_metric(top: Mapping[str, Json], path: str) -> Setting | None:
     if k is not None and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
         raise InputError(f"k is {str(k)[:40]!r}", path=path, mend="give a whole number above 0")
     return Setting(_ALIASES.get(word, word), k, _normalized(word, options.get("normalize"), path))
+
+
+def stated_further(top: Mapping[str, Json], path: str) -> dict[str, str | float | bool]:
+    """What else a file says of how it was measured; two files that differ in it do not compare.
+
+    The options of a metric that is stated as a request states it, but for those that
+    `stated_metric` reads, and the keys `gain`, `floor`, `no_ideal`, `judgments_sha256` and
+    `golden_version` at the top.
+
+    Raises:
+        InputError: one of them is neither text nor a number.
+    """
+    stated = top.get("metric")
+    inner = next(iter(stated.values())) if isinstance(stated, dict) and len(stated) == 1 else None
+    options = inner if isinstance(inner, dict) else {}
+    found = {name: value for name, value in options.items() if name not in _READ}
+    found |= {name: top[name] for name in _FURTHER if name in top}
+    out: dict[str, str | float | bool] = {}
+    for name, value in found.items():
+        if value is None:
+            continue
+        if not isinstance(value, str | int | float | bool):
+            raise InputError(f"{name} is {str(value)[:40]!r}", path=path, mend="give one value")
+        out[name] = value
+    return out
 
 
 def _normalized(word: str, stated: Json, path: str) -> bool | None:

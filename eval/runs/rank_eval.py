@@ -17,7 +17,7 @@ from relgate.eval.lists.docids import DocIds
 from relgate.eval.lists.jsontext import Json, as_list, as_object, as_text
 from relgate.eval.lists.notes import Notes
 from relgate.eval.lists.types import Query, match_key
-from relgate.eval.runs.metric import metric_of_details, stated_metric
+from relgate.eval.runs.metric import metric_of_details, stated_further, stated_metric
 from relgate.eval.runs.types import GivenQuery, GivenScores, Run
 from relgate.rubrics.errors import InputError
 
@@ -147,6 +147,7 @@ def _given(top: dict[str, Json], parts: dict[str, _Part], path: str) -> GivenSco
         normalized=setting.normalized,
         metric_score=_score(top, "of the file", path),
         queries={key: part.given for key, part in parts.items()},
+        stated=stated_further(top, path),
     )
 
 

@@ -36,6 +36,9 @@ class GivenScores:
         normalized: for dcg, whether it is NDCG; None where the file does not tell.
         metric_score: the engine's aggregate; NaN when no query ran; None when absent.
         queries: per query id.
+        stated: what else the file says of how it was measured, {name: value}: options of its
+            metric (`relevant_rating_threshold`), `gain`, `floor`, `judgments_sha256`,
+            `golden_version`.
     """
 
     metric: str | None
@@ -43,6 +46,7 @@ class GivenScores:
     normalized: bool | None
     metric_score: float | None
     queries: Mapping[str, GivenQuery]
+    stated: Mapping[str, str | float | bool] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)

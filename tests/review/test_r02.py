@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from math import nan
+
 import pytest
 
 from relgate.eval.review.types import Basis, RankedDoc, RuleState, Verdict
+from relgate.rubrics.errors import InputError
 
 
 def test_the_same_queries_and_settings_pass_and_the_shared_settings_are_named(
@@ -19,7 +22,16 @@ def test_the_same_queries_and_settings_pass_and_the_shared_settings_are_named(
 
 @pytest.mark.parametrize(
     ("name", "before", "after"),
-    [("metric", "dcg", "precision"), ("k", 10, 20), ("normalized", False, True)],
+    [
+        ("metric", "dcg", "precision"),
+        ("k", 10, 20),
+        ("normalized", False, True),
+        ("gain", "exp2", "linear"),
+        ("relevant_rating_threshold", 1, 2),
+        ("judgments_sha256", "ab12", "cd34"),
+        ("golden_version", "v3", "v4"),
+        ("floor", nan, nan),  # what is no number equals nothing
+    ],
 )
 def test_a_setting_that_differs_is_refused_with_both_values(
     check, evidence, many, *, name, before, after
@@ -31,7 +43,7 @@ def test_a_setting_that_differs_is_refused_with_both_values(
     (finding,) = outcome.findings
     assert (outcome.state, finding.severity) == (RuleState.FAILED, Verdict.REFUSE)
     assert f"{name} {before!r} before, {after!r} after" in finding.message
-    assert finding.figures == {name: {"before": before, "after": after}}
+    assert finding.figures[name]["after"] is after
 
 
 def test_a_setting_stated_on_one_side_only_is_not_compared_and_that_is_said(check, evidence, many):
@@ -130,3 +142,42 @@ def test_sides_that_were_cut_at_different_depths_are_refused(check, evidence, qu
 def test_lists_that_ended_by_themselves_are_compared(check, evidence, query, lengths):
     found = [_listing(query, f"q{i}", *both) for i, both in enumerate(lengths)]
     assert check("R2", evidence(*found)).state is RuleState.PASSED
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "differ"),
+    [
+        ({"metric": {"precision": {"k": 10, "relevant_rating_threshold": 1}}},
+         {"metric": {"precision": {"k": 10, "relevant_rating_threshold": 2}}},
+         "relevant_rating_threshold 1 before, 2 after"),
+        ({"metric": "ndcg@10", "judgments_sha256": "ab12"},
+         {"metric": "ndcg@10", "judgments_sha256": "cd34"},
+         "judgments_sha256 'ab12' before, 'cd34' after"),
+        ({"metric": "ndcg@10", "golden_version": 3}, {"metric": "ndcg@10", "golden_version": 4},
+         "golden_version 3 before, 4 after"),
+        ({"metric": {"mean_reciprocal_rank": {"k": 5}}},
+         {"metric": {"mean_reciprocal_rank": {"k": 10}}}, "k 5 before, 10 after"),
+        ({"metric": "ndcg@10", "gain": "exp2"}, {"metric": "ndcg@10", "gain": "linear"},
+         "gain 'exp2' before, 'linear' after"),
+    ],
+)  # fmt: skip
+def test_what_the_files_say_of_their_measurement_is_compared(
+    rank_eval, reviewed, outcome, *, before, after, differ
+):
+    scores = {"a": 0.5, "b": 0.6}
+    files = (rank_eval(name, scores, **top) for name, top in (("b", before), ("a", after)))
+    (finding,) = outcome(reviewed(None, *files), "R2").findings
+    assert finding.severity is Verdict.REFUSE
+    assert differ in finding.message
+
+
+def test_what_only_one_file_says_is_not_compared(rank_eval, reviewed, outcome):
+    scores = {"a": 0.5, "b": 0.6}
+    one = rank_eval("one", scores, metric="ndcg@10", golden_version=3)
+    two = rank_eval("two", scores, metric="ndcg@10")
+    assert outcome(reviewed(None, one, two), "R2").state is RuleState.PASSED
+
+
+def test_metadata_of_another_shape_is_bad_input(rank_eval):
+    with pytest.raises(InputError, match="golden_version"):
+        rank_eval("odd", {"a": 0.5}, golden_version=[1])

@@ -166,7 +166,10 @@ def _queries_that_differ(evidence: Evidence) -> list[Finding]:
 RULE = Rule(
     id="R2",
     name="comparable",
-    asks="Same metric, k, depth and query ids on both sides, and a before side that answers?",
+    asks=(
+        "Same metric, k, gain, floor, judgment list, golden version, depth and query ids on both "
+        "sides, as far as the files tell, and a before side that answers?"
+    ),
     default="exact",
     severity="REFUSE",
     source="G, X",
