@@ -14,10 +14,11 @@ from relgate.eval.change_latency import read_latency
 from relgate.eval.change_values import Strict, Text, checked
 from relgate.eval.project import first_problem, read_toml
 from relgate.eval.review.change import ChangeDescription, ChangeType, Switch
-from relgate.eval.review.supplied import GroundTruth
-from relgate.rubrics.errors import InputError
+from relgate.eval.review.supplied import GroundTruth, ModeRuns
+from relgate.eval.runs.read import read_run
+from relgate.rubrics.errors import InputError, UsageError
 
-__all__ = ["ChangeFile", "read_change"]
+__all__ = ["ChangeFile", "change_types", "read_change", "read_mode"]
 
 _ONLY_FOR = {
     "ground_truth": (ChangeType.EMBEDDING_MODEL,),
@@ -41,6 +42,7 @@ class _File(BaseModel):
     filter_strategy: dict[str, Any] | None = None
     latency: dict[str, Any] | None = None
     ground_truth: dict[str, Any] | None = None
+    modes: dict[str, dict[str, Any]] | None = None
     stage: dict[str, Any] | None = None
 
 
@@ -64,6 +66,11 @@ class _Truth(Strict):
 class _Stage(Strict):
     before: Switch
     after: Switch
+
+
+class _Mode(Strict):
+    before: Text
+    after: Text
 
 
 class ChangeFile(BaseModel):
@@ -100,6 +107,7 @@ def read_change(path: Path) -> ChangeFile:
             None if file.ground_truth is None else _ground_truth(file.ground_truth, path)
         ),
         filters=None if file.filter_strategy is None else read_filters(file.filter_strategy, path),
+        modes=tuple(_mode(name, table, path) for name, table in (file.modes or {}).items()),
         stage=None if file.stage is None else _stage(file.stage, path),
     )
     return ChangeFile(
@@ -109,6 +117,30 @@ def read_change(path: Path) -> ChangeFile:
             for name, kinds in _ONLY_FOR.items()
             if getattr(file, name) is not None and not set(kinds) & set(change.types)
         ),
+    )
+
+
+def _mode(name: str, data: Mapping[str, Any], path: Path) -> ModeRuns:
+    """The runs of one mode, of any format that runs have; paths relative to the description.
+
+    Raises:
+        InputError: an unknown key, a side that is missing, or a fault of a run.
+    """
+    mode = checked(_Mode, data, key=f"modes.{name}", path=path)
+    return read_mode(name, path.parent / mode.before, path.parent / mode.after)
+
+
+def read_mode(name: str, before: Path, after: Path) -> ModeRuns:
+    """What a mode returned by itself on both sides.
+
+    Raises:
+        InputError: a fault of a run.
+        UsageError: one file on both sides.
+    """
+    if before.exists() and after.exists() and before.samefile(after):
+        raise UsageError(f"mode {name}: before and after are the same file")
+    return ModeRuns(
+        name, read_run(before, name=f"{name} before"), read_run(after, name=f"{name} after")
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,12 +26,14 @@ _OTHER = {
     "stratum": ("stratum", "vertical"),
     "weight": ("weight", "traffic"),
     "locale": ("locale",),
+    "filters": ("filters", "filter"),
     "set": ("set",),
     "expect": ("expect",),
 }
 _WITHIN = ("queries", "querySetQueries")  # golden sets, and OpenSearch's query sets
 _YES = frozenset({"true", "yes", "y", "1", "x"})
 _NO = frozenset({"false", "no", "n", "0"})
+_NO_FILTERS = frozenset({"", "{}", "[]"})
 _SETS = ("core", "challenge", "shadow")
 _EXPECTED = ("non-empty", "empty", ">=1 grade>=2")
 
@@ -47,6 +50,7 @@ class QueryRow:
         stratum: the group it is reported in, or None.
         weight: its share of traffic in any unit, 0 and up, or None.
         locale: its locale, or None.
+        filters: the filters it is sent with, as text; None for none.
         set: `core`, `challenge` or `shadow`, or None.
         expect: what must come back: `non-empty`, `empty` or `>=1 grade>=2`, or None.
     """
@@ -58,6 +62,7 @@ class QueryRow:
     stratum: str | None = None
     weight: float | None = None
     locale: str | None = None
+    filters: str | None = None
     set: str | None = None
     expect: str | None = None
 
@@ -116,8 +121,8 @@ def read_queries(path: str | Path) -> QueryTable:
 
     JSON is a list, or an object with `queries` or OpenSearch's `querySetQueries`.
     Columns: `query_id` or `id`, `query` or `text` (one of the two is enough), and any of `head`,
-    `critical`, `stratum` (or `vertical`), `weight`, `locale`, `set`, `expect`. Others are passed
-    over, and named.
+    `critical`, `stratum` (or `vertical`), `weight`, `locale`, `filters`, `set`, `expect`. Others
+    are passed over, and named.
 
     Raises:
         InputError: any fault, with its line: no query column, a mark that is neither yes nor no,
@@ -209,6 +214,7 @@ def _query_row(values: Mapping[str, Json], path: str) -> QueryRow:
         stratum=_text(values, "stratum", path),
         weight=_weight(values.get("weight"), path),
         locale=_text(values, "locale", path),
+        filters=_filters(values.get("filters")),
         set=_one_of(_SETS, values, "set", path),
         expect=_one_of(_EXPECTED, values, "expect", path),
     )
@@ -226,6 +232,16 @@ def _text(values: Mapping[str, Json], name: str, path: str) -> str | None:
     value = values.get(name)
     blank = value is None or (isinstance(value, str) and not value.strip())
     return None if blank else as_text(value, f"the {name}", path)
+
+
+def _filters(value: Json) -> str | None:
+    """Filters as a golden set or a table has them: text, an object or a list; None for none."""
+    if isinstance(value, str):
+        text = value.strip()
+        return None if text in _NO_FILTERS else text
+    if value is None or value is False or value in ({}, []):
+        return None
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _mark(value: Json, name: str, path: str) -> bool:

@@ -291,12 +291,17 @@ def _titles(runs: Sequence[Run], request: ReviewRequest) -> dict[str, str]:
 
 
 def _strata(rows: Sequence[QueryRow]) -> dict[str, tuple[str, ...]]:
-    """{query: its declared stratum, and its locale where the table has several}."""
+    """{query: its declared stratum or vertical, and the built-in ones where there are several}.
+
+    Built-in: its locale, and whether it is sent with a filter.
+    """
     several = len({row.locale for row in rows if row.locale is not None}) > 1
+    both = len({row.filters is None for row in rows}) > 1
     return {
         row.id: (
             *((row.stratum,) if row.stratum is not None else ()),
             *((f"locale {row.locale}",) if several and row.locale is not None else ()),
+            *((("unfiltered" if row.filters is None else "filtered"),) if both else ()),
         )
         for row in rows
     }

@@ -47,6 +47,7 @@ class Marks:
         improve: an improvement is claimed.
         graded_cases: some filter case asks for a grade.
         contradicted: a file contradicts itself.
+        modes: runs of single modes are scored too, on grades that a fill may change.
     """
 
     head: _Bools
@@ -56,6 +57,7 @@ class Marks:
     improve: bool = False
     graded_cases: bool = False
     contradicted: bool = False
+    modes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,7 @@ def marks_of(evidence: Evidence) -> Marks:
         improve=intent == "improve",
         graded_cases=any("grade" in checked.case.expect for checked in evidence.filter_cases),
         contradicted=bool(evidence.contradictions),
+        modes=bool(evidence.modes),
     )
 
 
@@ -233,7 +236,12 @@ def head_failures(
     return must, must | may_drop | (marked & (table.falls[:, 1] | ~table.sure))
 
 
-def _secondary(table: BoundsTable, _marks: Marks, settings: ReviewSettings) -> _Range:
+def _secondary(table: BoundsTable, marks: Marks, settings: ReviewSettings) -> _Range:
+    least, most = _metrics_drop(table, settings)
+    return least, max(most, Verdict.NEEDS_WORK) if marks.modes else most
+
+
+def _metrics_drop(table: BoundsTable, settings: ReviewSettings) -> _Range:
     if table.binary:  # MRR and P@k are R4's
         return _widened(Verdict.APPROVE, Verdict.APPROVE, table)
     budgets = [

@@ -55,6 +55,13 @@ _MILDER = {"needs-work": 0, "block": 1, "refuse": 2}
     multiple=True,
     help="A model in the pipeline; 'none' says that there is none.",
 )
+@click.option(
+    "--mode",
+    "modes",
+    multiple=True,
+    metavar="NAME=BEFORE,AFTER",
+    help="Runs of one mode of a hybrid search by itself; repeatable.",
+)
 @metric_options
 @judge_options
 @click.option(
@@ -148,7 +155,7 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
             *(f"{run.name}: {note}" for run in (before, after) for note in run.notes),
         ),
         seed=flags["seed"],
-        inputs=_inputs(flags, project),
+        inputs={**_inputs(flags, project), **_mode_inputs(change)},
     )
     done = review_runs(
         labels,
@@ -208,12 +215,38 @@ def _inputs(flags: Mapping[str, Any], project: Any) -> dict[str, str]:  # noqa: 
         "catalogue": project.catalogue if flags["judge"] or flags["fill"] else None,
         "change": project.change,
     }
-    found = {
-        what: f"{path.name}, sha256 {hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
-        for what, path in paths.items()
-        if path is not None
-    }
+    found = {what: _named(path) for what, path in paths.items() if path is not None}
     return {**found, "relgate": metadata.version("relgate"), "seed": str(flags["seed"])}
+
+
+def _mode_inputs(change: Any) -> dict[str, str]:  # noqa: ANN401 - ChangeDescription or None
+    """The runs of each mode, named and hashed as the other inputs are."""
+    runs = [run for mode in (change.modes if change else ()) for run in (mode.before, mode.after)]
+    return {f"mode {run.name}": _named(Path(run.path)) for run in runs}
+
+
+def _named(path: Path) -> str:
+    return f"{path.name}, sha256 {hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
+
+
+def _modes(flags: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The modes that flags give.
+
+    Raises:
+        click.UsageError: not NAME=BEFORE,AFTER, or a name twice.
+    """
+    from relgate.eval.change_file import read_mode  # noqa: PLC0415 - numpy
+
+    out: dict[str, Any] = {}
+    for given in flags["modes"]:
+        name, _, files = given.partition("=")
+        before, _, after = files.partition(",")
+        if not (name and before and after) or "," in after:
+            raise click.UsageError(f"--mode {given!r}: write NAME=BEFORE,AFTER")
+        if name in out:
+            raise click.UsageError(f"--mode {name} stands twice")
+        out[name] = read_mode(name, Path(before), Path(after))
+    return tuple(out.values())
 
 
 def _change(path: Path | None, flags: Mapping[str, Any]) -> tuple[Any, tuple[str, ...]]:
@@ -229,6 +262,7 @@ def _change(path: Path | None, flags: Mapping[str, Any]) -> tuple[Any, tuple[str
         "description": flags["description"],
         "sha": sha if read is None or read.change.sha is None or flags["sha"] else None,
         "head_queries": flags["head_queries"] or None,
+        "modes": _modes(flags) or None,
     }
     given = {name: value for name, value in given.items() if value is not None}
     if read is None and not given:

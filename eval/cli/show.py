@@ -12,6 +12,7 @@ from relgate.eval.report import phrases
 from relgate.eval.report.document import review_document
 from relgate.eval.report.losers import loser_lines
 from relgate.eval.report.markdown import review_markdown
+from relgate.eval.report.supplied import mode_rows
 from relgate.eval.review.types import Review, RuleState
 from relgate.eval.workflow import Reviewed
 from relgate.judge.prices import PRICES_AS_OF
@@ -51,6 +52,9 @@ def show_review(output: Output, review: Review) -> None:
             for a in evidence.aggregates
         ],
     )
+    if evidence.modes:
+        columns = ["Mode", "Metric", "Before", "After", "Delta"]
+        output.table("By mode", columns, list(mode_rows(evidence)), text_columns=(0, 1))
     rows, left_out = phrases.significant(evidence)
     if rows:
         output.table(

@@ -11,7 +11,7 @@ from typing import Any
 
 from relgate.eval.gaps.fill_open import OpenFacts
 from relgate.eval.report.losers import losers_values
-from relgate.eval.report.supplied import strata_values, supplied_values
+from relgate.eval.report.supplied import mode_values, strata_values, supplied_values
 from relgate.eval.review.types import (
     Aggregate,
     Coverage,
@@ -82,6 +82,7 @@ def review_document(review: Review, open_fill: OpenFacts | None = None) -> dict[
         "change": _change(evidence),
         "supplied": supplied_values(evidence),
         "strata": strata_values(evidence),
+        "modes": mode_values(evidence),
         "noise": _noise(evidence),
         "without_judge": None if evidence.unfilled is None else _aggregate(evidence.unfilled),
         "settings": review.settings.numbers(),

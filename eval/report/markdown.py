@@ -11,7 +11,7 @@ from relgate.eval.lists.types import Source
 from relgate.eval.report import phrases
 from relgate.eval.report.escape import markdown_text as esc
 from relgate.eval.report.losers import loser_sections
-from relgate.eval.report.supplied import latency_rows
+from relgate.eval.report.supplied import latency_rows, mode_rows
 from relgate.eval.review.types import (
     Evidence,
     QueryEvidence,
@@ -45,6 +45,7 @@ def review_markdown(review: Review) -> str:
             *(f"**Budgets of the project's own:** {line}" for line in _own_budgets(review)),
         ],
         ["### Aggregate", "", *_aggregate_table(evidence)],
+        *_mode_section(evidence),
         ["### Per-query (significant changes only)", "", *_query_table(evidence)],
         ["### Unrated check", "", *(f"- {esc(line)}" for line in phrases.unrated_lines(review))],
         *_latency_section(evidence),
@@ -139,6 +140,16 @@ def _query_row(query: QueryEvidence, *, filled: bool) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= _MAX_CELL_CHARS else text[: _MAX_CELL_CHARS - 1] + "…"
+
+
+def _mode_section(evidence: Evidence) -> Iterator[list[str]]:
+    rows = [
+        f"| {esc(mode)} | {esc(metric)} | {was} | {now} | {delta} |"
+        for mode, metric, was, now, delta in mode_rows(evidence)
+    ]
+    if rows:
+        head = ["| Mode | Metric | Before | After | Delta |", "|---|---|---:|---:|---:|"]
+        yield ["### By mode", "", *head, *rows]
 
 
 def _latency_section(evidence: Evidence) -> Iterator[list[str]]:

@@ -10,9 +10,9 @@ from math import isfinite
 from typing import Any
 
 from relgate.eval.review.supplied import Percentiles
-from relgate.eval.review.types import Evidence
+from relgate.eval.review.types import Aggregate, Evidence
 
-__all__ = ["latency_rows", "strata_values", "supplied_values"]
+__all__ = ["latency_rows", "mode_rows", "mode_values", "strata_values", "supplied_values"]
 
 _DIGITS = 6
 
@@ -71,6 +71,42 @@ def strata_values(evidence: Evidence) -> list[dict[str, Any]]:
         }
         for stratum in evidence.strata
     ]
+
+
+def mode_values(evidence: Evidence) -> list[dict[str, Any]]:
+    """One object a mode of a hybrid search: relevance and recall of its own runs."""
+    return [
+        {
+            "name": mode.name,
+            "relevance": _aggregate(mode.relevance),
+            "recall": _aggregate(mode.recall),
+            "unrated_after": _number(mode.unrated_after),
+            "lacks": mode.lacks,
+        }
+        for mode in evidence.modes
+    ]
+
+
+def _aggregate(aggregate: Aggregate | None) -> dict[str, Any] | None:
+    if aggregate is None:
+        return None
+    return {
+        "name": aggregate.name,
+        "before": _number(aggregate.before),
+        "after": _number(aggregate.after),
+        "delta": _number(aggregate.delta),
+        "n": aggregate.n,
+    }
+
+
+def mode_rows(evidence: Evidence) -> Iterator[tuple[str, str, str, str, str]]:
+    """Mode, metric, before, after and delta; a mode without figures says why."""
+    for mode in evidence.modes:
+        figures = [a for a in (mode.relevance, mode.recall) if a is not None]
+        for a in figures:
+            yield mode.name, a.name, f"{a.before:.4f}", f"{a.after:.4f}", f"{a.delta:+.4f}"
+        if not figures:
+            yield mode.name, mode.lacks or "no figure", "", "", ""
 
 
 def latency_rows(evidence: Evidence) -> Iterator[tuple[str, str, str]]:

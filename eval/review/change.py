@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from relgate.eval.review.supplied import FilterStrategy, GroundTruth, Latency
+from relgate.eval.review.supplied import FilterStrategy, GroundTruth, Latency, ModeRuns
 
 __all__ = ["ChangeDescription", "ChangeType", "Switch"]
 
@@ -46,6 +46,7 @@ class ChangeDescription:
         latency: measured on both sides; None when not given.
         ground_truth: of an embedding upgrade; None when not given.
         filters: strategy and cases of a filter change; None when not given.
+        modes: runs of each mode of a hybrid search by itself.
         stage: whether the reranker or rewriter was `on` or `off`, before and after; None when
             not said.
     """
@@ -61,4 +62,5 @@ class ChangeDescription:
     latency: Latency | None = None
     ground_truth: GroundTruth | None = None
     filters: FilterStrategy | None = None
+    modes: tuple[ModeRuns, ...] = ()
     stage: tuple[Switch, Switch] | None = None

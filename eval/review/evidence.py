@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from relgate.eval.lists.build import ListBuilder
-from relgate.eval.lists.types import SCALES, JudgmentList, Source
-from relgate.eval.metrics.align import Axis, align
+from relgate.eval.lists.types import JudgmentList, Source
+from relgate.eval.metrics.align import Axis
 from relgate.eval.metrics.conventions import Conventions, Metric
-from relgate.eval.metrics.score import score_runs
 from relgate.eval.metrics.types import RunScores
 from relgate.eval.review.aggregates import (
     given_aggregate,
@@ -28,6 +26,8 @@ from relgate.eval.review.crosschecks import cross_checks
 from relgate.eval.review.debug import DebugTools
 from relgate.eval.review.filters import CheckedCase, check_cases
 from relgate.eval.review.marks import marked, names_missing
+from relgate.eval.review.modes import mode_warnings, modes_of
+from relgate.eval.review.scored import Scored, score_sides
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.sides import SideInput, build_sides, unrated_of
 from relgate.eval.review.types import (
@@ -42,7 +42,6 @@ from relgate.eval.review.types import (
     Unrated,
 )
 from relgate.eval.runs.types import GivenScores, Run
-from relgate.rubrics.errors import InputError
 
 __all__ = ["Extras", "build_evidence"]
 
@@ -96,25 +95,6 @@ class Extras:
     inputs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Scored:
-    """Both sides on the list.
-
-    Attributes:
-        axis: the runs' queries.
-        kept: the list, cut to them.
-        list_only: judged queries that neither run has.
-        scores: before and after.
-        gate: the metric that gates; None where the files' own scores are used.
-    """
-
-    axis: Axis
-    kept: JudgmentList
-    list_only: int
-    scores: Sequence[RunScores]
-    gate: Metric | None
-
-
 def build_evidence(
     judgments: JudgmentList | None,
     before: Run,
@@ -133,7 +113,7 @@ def build_evidence(
     """
     extras = extras if extras is not None else Extras()
     runs = (before, after)
-    scored = _score(judgments, runs, conventions, extras)
+    scored = score_sides(judgments, runs, conventions, extras.texts)
     axis, kept, gate = scored.axis, scored.kept, scored.gate
     queries = _queries(scored, runs, extras)
     traffic = traffic_of(axis.queries, extras.weights)
@@ -144,6 +124,8 @@ def build_evidence(
     )
     covers_all = aggregates[0].n is not None
     unlike = unlike_ratings(before, after)
+    modes = modes_of(judgments, extras.change, queries, conventions, extras.texts)
+    said = [*_warnings(scored, runs, traffic, unlike, extras), *mode_warnings(extras.change, modes)]
     return Evidence(
         conventions=conventions,
         basis=Basis.GIVEN if gate is None else Basis.RECOMPUTED,
@@ -159,27 +141,16 @@ def build_evidence(
         has_heads=extras.heads_given,
         heads_missing=names_missing(queries, extras.heads | extras.critical),
         filter_cases=_filter_cases(extras.change, judgments),
+        modes=modes,
         strata=strata_of(queries, extras.seed),
         contradictions=(*contradictions(before), *contradictions(after)),
         unlike_ratings=unlike,
-        warnings=_warnings(scored, runs, traffic, unlike, extras),
+        warnings=tuple(said),
         **_as_given(extras),
     )
 
 
-def _score(
-    judgments: JudgmentList | None, runs: Sequence[Run], conventions: Conventions, extras: Extras
-) -> _Scored:
-    listed = judgments if judgments is not None else ListBuilder(SCALES["0-3"]).build()
-    axis, kept, list_only = _of_the_runs(align(listed, runs, extras.texts), listed)
-    scores = score_runs(kept, runs, axis, conventions)
-    recomputed = judgments is not None and not any(s.unlisted.any() for s in scores)
-    if not recomputed:
-        _require_given(runs, has_list=judgments is not None)
-    return _Scored(axis, kept, list_only, scores, _gate(kept) if recomputed else None)
-
-
-def _queries(scored: _Scored, runs: Sequence[Run], extras: Extras) -> tuple[QueryEvidence, ...]:
+def _queries(scored: Scored, runs: Sequence[Run], extras: Extras) -> tuple[QueryEvidence, ...]:
     before, after = (
         build_sides(
             scored.kept,
@@ -205,7 +176,7 @@ def _as_given(extras: Extras) -> dict[str, Any]:
 
 
 def _warnings(
-    scored: _Scored,
+    scored: Scored,
     runs: Sequence[Run],
     traffic: NDArray[np.float64],
     unlike: Sequence[str],
@@ -218,19 +189,6 @@ def _warnings(
         *_of_weights(traffic, scored.gate, extras),
         *(f"the files' own ratings differ: {said}" for said in unlike[:_SHOWN_UNLIKE]),
     )
-
-
-def _of_the_runs(axis: Axis, judgments: JudgmentList) -> tuple[Axis, JudgmentList, int]:
-    """Axis and list without the queries that neither run has, and how many those are."""
-    in_runs = np.logical_or.reduce([index >= 0 for index in axis.run_index])
-    n = int(in_runs.sum())  # list-only queries come last
-    cut = replace(
-        axis,
-        queries=axis.queries[:n],
-        list_index=axis.list_index[:n],
-        run_index=tuple(index[:n] for index in axis.run_index),
-    )
-    return cut, judgments.take(np.isin(judgments.query, cut.list_index)), len(axis) - n
 
 
 def _that_count(judges: Sequence[JudgeUse], judgments: JudgmentList) -> tuple[JudgeUse, ...]:
@@ -249,22 +207,6 @@ def _filter_cases(
 ) -> tuple[CheckedCase, ...]:
     filters = None if change is None else change.filters
     return check_cases((filters.cases if filters else None) or (), judgments)
-
-
-def _gate(judgments: JudgmentList) -> Metric:
-    """NDCG with graded labels, MRR with binary ones."""
-    return Metric.NDCG if judgments.scale.max_grade > 1 else Metric.MRR
-
-
-def _require_given(runs: Sequence[Run], *, has_list: bool) -> None:
-    for run in runs:
-        if run.given is None:
-            mend = (
-                "save the runs with their hits"
-                if has_list
-                else "give the judgment list with --judgments"
-            )
-            raise InputError("the file holds no scores of its own", path=run.path, mend=mend)
 
 
 def _pair(
@@ -312,7 +254,7 @@ def _stated(given: GivenScores | None) -> Mapping[str, Any]:
     return MappingProxyType({name: value for name, value in stated.items() if value is not None})
 
 
-def _coverage(scored: _Scored, queries: Sequence[QueryEvidence], extras: Extras) -> Coverage:
+def _coverage(scored: Scored, queries: Sequence[QueryEvidence], extras: Extras) -> Coverage:
     return Coverage(
         queries=len(queries),
         scored=sum(q.paired for q in queries),

@@ -41,6 +41,7 @@ class ReviewSettings:
         mrr_hard_drop: R18 (G).
         precision_soft_drop: R18 (G).
         precision_hard_drop: R18 (G).
+        max_mode_drop: R18, relevance or recall of one mode may drop by this much (X).
         min_noise_queries: R17, fewer paired queries say nothing about noise (X).
         max_p: R17, a claimed improvement must have a smaller p (X).
         max_error_rate: R19, a larger share of failed grades refuses (X).
@@ -66,6 +67,7 @@ class ReviewSettings:
     mrr_hard_drop: float = 0.03
     precision_soft_drop: float = 0.02
     precision_hard_drop: float = 0.04
+    max_mode_drop: float = 0.01
     min_noise_queries: int = 30
     max_p: float = 0.05
     max_error_rate: float = 0.02

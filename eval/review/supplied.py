@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import UsageError
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "FilterStrategy",
     "GroundTruth",
     "Latency",
+    "ModeRuns",
     "Observed",
     "Percentiles",
     "percentiles_of",
@@ -141,3 +143,12 @@ class FilterStrategy:
     after: str | None = None
     intended: bool = False
     cases: tuple[FilterCase, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModeRuns:
+    """What one mode of a hybrid search returns by itself, before and after the change."""
+
+    name: str
+    before: Run
+    after: Run

@@ -45,7 +45,7 @@ def _verdict(outcomes: Sequence[RuleOutcome]) -> Verdict:
 _FIRST = ("R12", "R9", "R10", "R11", "R13", "R6", "R5", "R7")
 
 # Rules whose findings say more than their measurement does.
-_BY_FINDING = frozenset({"R9", "R10", "R11", "R13", "R14"})
+_BY_FINDING = frozenset({"R9", "R10", "R11", "R13", "R14", "R18"})
 
 _BRIEF = {
     "R15": "the filled grades rest on a judge without a trusted certificate",

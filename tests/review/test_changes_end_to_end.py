@@ -153,6 +153,42 @@ def test_strata_locales_and_wanted_empties_come_from_the_query_table(
     assert outcome(done, "R14").state is RuleState.PASSED
 
 
+@pytest.mark.parametrize(
+    ("table", "strata"),
+    [
+        ("id,filters\nq0,brand=acme\nq1,\nq2,{}\n", [("filtered", 1), ("unfiltered", 2)]),
+        ("id,filters\nq0,brand=acme\nq1,a\nq2,b\n", []),  # all alike are no strata
+        ("id,filters\nq0,\nq1,[]\nq2,\n", []),
+        ("id,filter,vertical\nq0,x,shoes\nq1,,shoes\nq2,,bags\n",
+         [("shoes", 2), ("filtered", 1), ("unfiltered", 2), ("bags", 1)]),
+    ],
+)  # fmt: skip
+def test_queries_with_and_without_a_filter_are_strata(
+    decide, make_list, make_run, *, table, strata
+):
+    queries = ["q0", "q1", "q2"]
+    judged = make_list({q: {"a": 3, "b": 0} for q in queries})
+    run = make_run(dict.fromkeys(queries, ("a", "b")))
+    done = decide("# none", run, run, judgments=judged, table=table)
+    assert [(s.name, s.n) for s in done.evidence.strata] == strata
+
+
+@pytest.mark.parametrize(
+    ("filters", "read"),
+    [
+        ({"brand": "acme"}, '{"brand": "acme"}'),
+        (["in_stock"], '["in_stock"]'),
+        ("in_stock", "in_stock"),
+        ({}, None), ([], None), (None, None), ("", None), (False, None),
+    ],
+)  # fmt: skip
+def test_filters_of_a_golden_set_are_read(tmp_path, filters, read):
+    path = tmp_path / "golden.json"
+    path.write_text(json.dumps({"queries": [{"id": "q", "text": "a", "filters": filters}]}))
+    (row,) = read_queries(path).rows
+    assert row.filters == read
+
+
 def test_one_locale_alone_is_no_stratum(decide, make_list, make_run):
     judged = make_list({"q0": {"a": 3, "b": 0}})
     run = make_run({"q0": ("a", "b")})

@@ -145,7 +145,7 @@ def test_filter_logic_needs_relevance_and_cases(check, evidence, many, *, cases,
     assert check("R1", found).state is state
 
 
-def test_what_needs_several_runs_is_refused_whatever_is_supplied(check, evidence, many):
+def test_hybrid_weights_without_modes_are_refused_whatever_is_supplied(check, evidence, many):
     described = ChangeDescription(types=(ChangeType.HYBRID_WEIGHTS,), latency=TIMED)
     outcome = check("R1", evidence(*many(3), change=described, filter_cases=(CASE,)))
     assert outcome.findings[0].severity is Verdict.REFUSE

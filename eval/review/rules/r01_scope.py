@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 from relgate.eval.review.change import ChangeType
 from relgate.eval.review.rules.base import Rule, failed, not_checked, passed
 from relgate.eval.review.settings import ReviewSettings
-from relgate.eval.review.types import Basis, Evidence, Finding, RuleOutcome, Verdict
+from relgate.eval.review.types import Basis, Evidence, Finding, ModeFigures, RuleOutcome, Verdict
 
 __all__ = ["RULE"]
 
 # NDCG and MRR as engines call them; "dcg" only where it is not said to be without its ideal.
 _RANKED = frozenset({"dcg", "mean_reciprocal_rank"})
 
-# What this type needs, and which this version cannot take in.
-_EACH_MODE = "relevance and recall for each mode"
+_MIN_MODES = 2
+"""A hybrid search blends at least two."""
 
 
 def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
@@ -47,7 +49,7 @@ def _problem(kind: ChangeType, evidence: Evidence) -> str | None:
     """What the evidence lacks for this type of change, or None."""
     match kind:
         case ChangeType.HYBRID_WEIGHTS:
-            return _needs(kind, _EACH_MODE, evidence)
+            return _not_by_mode(kind, evidence) or _not_ranked(kind, evidence)
         case ChangeType.REWRITER | ChangeType.RERANKER:
             return _switched(kind, evidence) or _not_ranked(kind, evidence)
         case ChangeType.SYNONYMS:  # any metric, but query by query
@@ -59,6 +61,27 @@ def _problem(kind: ChangeType, evidence: Evidence) -> str | None:
             return _needs(kind, "filtered relevance and filter-correctness cases", evidence)
         case _:
             return _not_ranked(kind, evidence)
+
+
+def _not_by_mode(kind: ChangeType, evidence: Evidence) -> str | None:
+    """Relevance and recall of every mode, on the queries under review."""
+    if len(evidence.modes) < _MIN_MODES:
+        return _needs(kind, f"relevance and recall of each mode, {_MIN_MODES} or more", evidence)
+    lacking = [f"mode {mode.name}: {why}" for mode in evidence.modes if (why := _lacks(mode))]
+    if not lacking:
+        return None
+    return f"a change of type {kind} must be judged on each mode; {'; '.join(lacking)}"
+
+
+def _lacks(mode: ModeFigures) -> str | None:
+    if mode.lacks is not None:
+        return mode.lacks
+    absent = [
+        name
+        for name, figure in (("relevance", mode.relevance), ("recall", mode.recall))
+        if figure is None or not isfinite(figure.delta)
+    ]
+    return f"it has no {' and no '.join(absent)}" if absent else None
 
 
 def _not_recall(kind: ChangeType, evidence: Evidence) -> str | None:
@@ -93,6 +116,8 @@ def _needs(kind: ChangeType, needed: str, evidence: Evidence) -> str:
         supplied.append("p95 latency")
     if evidence.filter_cases:
         supplied.append("filter cases")
+    if evidence.modes:
+        supplied.append(f"mode {', '.join(mode.name for mode in evidence.modes)}")
     return (
         f"a change of type {kind} must be judged on {needed}; what was supplied is "
         f"{' and '.join(supplied)}"

@@ -98,7 +98,10 @@ def _watched(stratum: Stratum, p: float | None, settings: ReviewSettings) -> Fin
 RULE = Rule(
     id="R14",
     name="strata",
-    asks="Did the mean of a stratum (declared, or a locale) drop over its budget, beyond chance?",
+    asks=(
+        "Did the mean of a stratum (declared or vertical, locale, filtered or unfiltered) drop "
+        "over its budget, beyond chance?"
+    ),
     default="> 0.01, Holm-adjusted p < 0.05, from 30 queries on",
     severity="NEEDS-WORK",
     source="G, X",

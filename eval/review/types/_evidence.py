@@ -18,6 +18,7 @@ from relgate.eval.review.types._figures import (
     Coverage,
     FillFacts,
     JudgeUse,
+    ModeFigures,
     Noise,
     Stratum,
 )
@@ -61,6 +62,7 @@ class Evidence:
         heads_missing: head or critical queries that were given and are in neither run.
         warnings: what the readers had to say.
         filter_cases: the cases of a filter change, and whether each held.
+        modes: each mode of a hybrid search by itself.
         strata: groups of queries, declared ones first.
         contradictions: what a file says against itself, one sentence each.
         unlike_ratings: documents that the two files rate differently, one sentence each.
@@ -88,6 +90,7 @@ class Evidence:
     heads_missing: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     filter_cases: tuple[CheckedCase, ...] = ()
+    modes: tuple[ModeFigures, ...] = ()
     strata: tuple[Stratum, ...] = ()
     contradictions: tuple[str, ...] = ()
     unlike_ratings: tuple[str, ...] = ()

@@ -12,6 +12,7 @@ __all__ = [
     "Coverage",
     "FillFacts",
     "JudgeUse",
+    "ModeFigures",
     "Noise",
     "Stratum",
     "Unrated",
@@ -204,3 +205,22 @@ class Stratum:
     def delta(self) -> float:
         """After minus before."""
         return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True)
+class ModeFigures:
+    """One mode of a hybrid search (lexical, vector, ...) by itself.
+
+    Attributes:
+        name: what the change calls it.
+        relevance: the metric that gates, on the mode's own runs; None when it has no value.
+        recall: recall@k of relevant documents on them; likewise.
+        unrated_after: mean unrated share of its documents within k after, 0..1; NaN when unknown.
+        lacks: what keeps it from standing for the review, one clause; None when nothing does.
+    """
+
+    name: str
+    relevance: Aggregate | None
+    recall: Aggregate | None
+    unrated_after: float
+    lacks: str | None = None
