@@ -82,7 +82,8 @@ class Project(BaseModel):
         prices: US dollars a million tokens by model name, before the built-in table.
         system_models: every model in the pipeline; [] for none; leave out when unknown.
         ranker_judges: versions of judges that rerank inside the pipeline.
-        policy: trust policy by name.
+        policy: trust policy by name, or a TOML file.
+        tuning: files of labels or queries that shaped the judge; they may not calibrate it.
         fill: which gaps a review fills.
         fail_on: the mildest verdict that fails.
         splainer: how Splainer reaches the engine, for links in the reports.
@@ -124,6 +125,7 @@ class Project(BaseModel):
     system_models: tuple[str, ...] | None = None
     ranker_judges: tuple[str, ...] = ()
     policy: str = "default"
+    tuning: tuple[Path, ...] = ()
     fill: Literal["top-k", "all", "open"] = "top-k"
     fail_on: Literal["needs-work", "block", "refuse"] = "needs-work"
     splainer: SplainerEntry | None = None
@@ -196,11 +198,14 @@ def read_project(path: Path | None, *, folder: Path = Path()) -> Project:
         raise first_problem(error, Project.model_fields, path) from None
     _check_values(project, path)
     base = path.parent
-    moved: dict[str, Path | str] = {
+    moved: dict[str, Path | str | tuple[Path, ...]] = {
         name: base / value for name in _PATHS if (value := getattr(project, name)) is not None
     }
     if project.rubric not in builtin_names():
         moved["rubric"] = str(base / project.rubric)
+    if project.policy.endswith(".toml"):
+        moved["policy"] = str(base / project.policy)
+    moved["tuning"] = tuple(base / path for path in project.tuning)
     return project.model_copy(update=moved)
 
 
@@ -278,7 +283,9 @@ judge = "baseline"               # or openai:MODEL, gemini:MODEL, compatible:MOD
 # panel_shuffles = 1             # orders that each pair is judged in; the median counts
 # few_shot = 0                   # examples a grade in the prompt; their queries never calibrate
 # prices = {{ "my-model" = {{ input = 0.4, output = 1.6 }} }}   # US dollars a million tokens
-policy = "default"               # what makes a judge trusted; "seed": point F1 on five labels
+policy = "default"               # what makes a judge trusted; "seed": point F1 on five labels;
+                                 # or a file of your own, "policy.toml"
+# tuning = ["tuning.csv"]        # labels or queries that shaped the judge: they never calibrate
 certificates = "certificates"    # what `relgate calibrate` leaves, and a review looks up
 cache = ".relgate/cache"         # grades that were paid for
 # out = "report"                 # where a review writes its reports

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from datetime import datetime
-from pathlib import Path
 
-from relgate.eval.agreement.certificate import Certificate, certificate_problem, find_certificate
+from relgate.eval.agreement.certificate import (
+    Certificate,
+    find_certificate,
+    newest,
+    read_certificates,
+)
+from relgate.eval.agreement.pairs import JudgeIdentity, identity_of
+from relgate.eval.agreement.policy_file import read_policy
+from relgate.eval.agreement.standing import certificate_problem, differing_terms
 from relgate.eval.lists.types import JudgmentList, Source
 from relgate.eval.project import Project
 from relgate.eval.review.types import JudgeUse
 from relgate.judge.families import NO_FAMILY, family_of, judge_family
 from relgate.judge.types import Judge
 
-__all__ = ["certificate_for", "judges_in_use"]
+__all__ = ["certificate_for", "judges_in_use", "standing_of"]
 
 
 def certificate_for(project: Project, fingerprint: str) -> Certificate | None:
     """The newest certificate of that judge in the project's folder, or None."""
-    place: Path = project.certificates
-    return find_certificate(place, fingerprint) if place.exists() else None
+    return find_certificate(project.certificates, fingerprint)
 
 
 def judges_in_use(
@@ -45,11 +51,22 @@ def judges_in_use(
             model=model,
             family=_family(project, version, fingerprint, model, filled_by),
             rows=n,
-            problem=_problem(project, version, fingerprint, now),
+            problem=standing_of(
+                project, _identity(version, fingerprint, model, filled_by), now=now
+            ),
             policy=_policy(project, fingerprint),
         )
         for (version, fingerprint, model), n in rows.items()
     )
+
+
+def _identity(
+    version: str | None, fingerprint: str | None, model: str | None, filled_by: Judge | None
+) -> JudgeIdentity:
+    """The judge as the list names it; the parts of its fingerprint where it is at hand."""
+    if filled_by is not None and fingerprint == filled_by.fingerprint:
+        return identity_of(filled_by)
+    return JudgeIdentity(version, fingerprint, model)
 
 
 def _policy(project: Project, fingerprint: str | None) -> str | None:
@@ -57,27 +74,18 @@ def _policy(project: Project, fingerprint: str | None) -> str | None:
     return None if found is None else found.policy
 
 
-def _problem(
-    project: Project, version: str | None, fingerprint: str | None, now: datetime
-) -> str | None:
-    if fingerprint is None or version is None:
+def standing_of(project: Project, judge: JudgeIdentity, *, now: datetime) -> str | None:
+    """Why this project's gate may not rest on a judge's grades, in one sentence; None if it may."""
+    if judge.fingerprint is None or judge.version is None:
         return "the list does not say which judge this was, so no certificate can be looked up"
-    found = certificate_for(project, fingerprint)
-    problem = certificate_problem(found, fingerprint=fingerprint, version=version, now=now)
-    return problem if problem is not None or found is None else _other_terms(found, project)
-
-
-def _other_terms(certificate: Certificate, project: Project) -> str | None:
-    """A certificate says nothing about a gate with another policy, floor or scale."""
-    terms = {
-        "policy": (certificate.policy, project.policy),
-        "floor": (certificate.floor, project.floor),
-        "scale": (certificate.scale, project.scale),
-    }
-    differ = [f"{name} {a}, not {b}" for name, (a, b) in terms.items() if a != b]
-    if not differ:
-        return None
-    return f"The certificate is for {', '.join(differ)}; calibrate on this project's terms."
+    every = read_certificates(project.certificates)
+    found = newest(c for c in every if c.fingerprint == judge.fingerprint)
+    problem = certificate_problem(found, judge, now=now, others=every)
+    if problem is not None or found is None:
+        return problem
+    return differing_terms(
+        found, policy=read_policy(project.policy), floor=project.floor, scale=project.scale
+    )
 
 
 def _family(

@@ -12,8 +12,12 @@ __all__ = ["run_sync"]
 T = TypeVar("T")
 
 
-def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
+def run_sync(coroutine: Coroutine[Any, Any, T], *, instead: str = "await judge.grade(...)") -> T:
     """The coroutine's result.
+
+    Args:
+        coroutine: what to run.
+        instead: what a caller inside an event loop writes in its place.
 
     Raises:
         UsageError: called from inside an event loop, which would block it.
@@ -25,4 +29,4 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     except RuntimeError:
         return asyncio.run(coroutine)
     coroutine.close()
-    raise UsageError("called from inside an event loop; use `await judge.grade(...)` there")
+    raise UsageError(f"called from inside an event loop; use `{instead}` there")

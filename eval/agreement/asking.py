@@ -17,7 +17,7 @@ from relgate.eval.agreement.pairs import (
     made_by_people_or_rule,
     source_counts,
 )
-from relgate.eval.lists.types import JudgmentList
+from relgate.eval.lists.types import JudgmentList, match_key
 from relgate.judge.types import Candidate, GradeError, Judge, JudgedHit
 from relgate.rubrics.errors import InputError
 
@@ -97,7 +97,7 @@ def _refuse_too_few(total: int, labels: JudgmentList, min_labels: int) -> None:
 
 
 def _asks(labels: JudgmentList, candidates: Callable[[str], Candidate | None]) -> list[_Ask]:
-    """One call a query, its candidates in an order that no label can be read from."""
+    """One call a query, queries and candidates in an order that no label can be read from."""
     by_query: list[list[tuple[str, int, Candidate]]] = [[] for _ in labels.queries]
     for row, (q, doc_id) in enumerate(zip(labels.query.tolist(), labels.doc_id, strict=True)):
         candidate = candidates(doc_id)
@@ -109,7 +109,9 @@ def _asks(labels: JudgmentList, candidates: Callable[[str], Candidate | None]) -
 def _filled(
     labels: JudgmentList, by_query: list[list[tuple[str, int, Candidate]]]
 ) -> Iterator[_Ask]:
-    for query, found in zip(labels.queries, by_query, strict=True):
+    for query, found in sorted(
+        zip(labels.queries, by_query, strict=True), key=lambda entry: match_key(entry[0].id)
+    ):
         if found:
             found.sort(key=lambda entry: entry[:2])
             rows, texts = tuple(x[1] for x in found), tuple(x[2] for x in found)

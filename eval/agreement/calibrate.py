@@ -5,25 +5,50 @@ Pure but for the judge that `acalibrate_judge` asks.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relgate.eval.agreement.asking import IN_FLIGHT, Progress, agrade_pairs
 from relgate.eval.agreement.calibration import Calibration
-from relgate.eval.agreement.confusion import query_tables
 from relgate.eval.agreement.expectation import expectation_of
-from relgate.eval.agreement.intervals import RESAMPLES, figures_with_intervals
-from relgate.eval.agreement.pairs import GradedPairs, JudgeIdentity, label_set_hash
+from relgate.eval.agreement.groups import (
+    GroupsOf,
+    answered_figures,
+    by_grade,
+    by_group,
+    no_groups,
+    tables_of,
+)
+from relgate.eval.agreement.intervals import RESAMPLES, Figure, figures_with_intervals
+from relgate.eval.agreement.outlook import outlook
+from relgate.eval.agreement.pairs import (
+    GradedPairs,
+    JudgeIdentity,
+    identity_of,
+    in_order,
+    label_set_hash,
+)
 from relgate.eval.agreement.policy import POLICIES, Evidence, Level, TrustPolicy, level_of
 from relgate.eval.agreement.remarks import constant_judges, warnings_of, worst_disagreements
 from relgate.eval.agreement.sk import reported_figures
+from relgate.eval.agreement.split import NOTHING_DECLARED, Hygiene
+from relgate.eval.agreement.undefined import with_reasons
 from relgate.eval.lists.types import JudgmentList, Scale
+from relgate.judge.sync import run_sync
 from relgate.judge.types import Candidate, Judge
 from relgate.rubrics.errors import InputError, UsageError
 
-__all__ = ["acalibrate_judge", "calibrate_judge", "calibrate_pairs", "is_judge_trusted"]
+__all__ = [
+    "DEFAULT_TERMS",
+    "Terms",
+    "acalibrate_judge",
+    "calibrate_judge",
+    "calibrate_pairs",
+    "is_judge_trusted",
+]
 
 
 def is_judge_trusted(result: Calibration) -> bool:
@@ -31,65 +56,93 @@ def is_judge_trusted(result: Calibration) -> bool:
     return result.level is Level.TRUSTED
 
 
-def calibrate_pairs(
-    pairs: GradedPairs,
-    *,
-    scale: Scale,
-    floor: int = 2,
-    policy: TrustPolicy = POLICIES["default"],
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-    judge: JudgeIdentity | None = None,
-) -> Calibration:
-    """Agreement of the judge's grades with the human labels.
+def _no_text(_doc_id: str) -> str | None:
+    return None
 
-    Args:
-        pairs: what was asked, with failed grades as `UNGRADED`: counted, in no figure.
-        scale: the scale of both columns; fixes the label set.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """On what terms a calibration is made.
+
+    Attributes:
         floor: least grade that counts as relevant, 1..scale.max_grade.
         policy: what makes a judge trusted.
         seed: of the resampling; the same seed gives the same intervals.
         resamples: draws of the resampling.
+        groups_of: the stratum and the locale of a query, for figures of their own.
+        text_of: document id -> its text, shown beside a disagreement; None where not known.
+        hygiene: what was kept apart from the labels, for the record.
+    """
+
+    floor: int = 2
+    policy: TrustPolicy = POLICIES["default"]
+    seed: int = 0
+    resamples: int = RESAMPLES
+    groups_of: GroupsOf = no_groups
+    text_of: Callable[[str], str | None] = _no_text
+    hygiene: Hygiene = NOTHING_DECLARED
+
+    def check(self, scale: Scale) -> None:
+        """Raises UsageError for a floor off the scale."""
+        if not 0 < self.floor <= scale.max_grade:
+            raise UsageError(f"floor {self.floor} is not a grade above 0 on the scale {scale.name}")
+
+
+DEFAULT_TERMS = Terms()
+"""Floor 2, the default policy, 2,000 draws with seed 0, no groups."""
+
+
+def calibrate_pairs(
+    pairs: GradedPairs,
+    *,
+    scale: Scale,
+    terms: Terms = DEFAULT_TERMS,
+    judge: JudgeIdentity | None = None,
+) -> Calibration:
+    """Agreement of the judge's grades with the human labels. Their order does not matter.
+
+    Args:
+        pairs: what was asked, with failed grades as `UNGRADED`: counted, in no figure.
+        scale: the scale of both columns; fixes the label set.
+        terms: floor, policy, resampling, groups.
         judge: which judge gave the grades, where known.
 
     Raises:
         InputError: no pair was asked about, or a grade is off the scale.
         UsageError: a floor off the scale.
     """
-    if not 0 < floor <= scale.max_grade:
-        raise UsageError(f"floor {floor} is not a grade above 0 on the scale {scale.name}")
+    terms.check(scale)
     if not len(pairs):
         raise InputError(
             "no labelled pair to compare: labels and grades do not overlap",
             mend="check that both use the same query and document ids",
         )
-    graded = pairs.graded
-    n_grades = scale.max_grade + 1
-    human, given = pairs.human[graded], pairs.judge[graded]
-    used, query = np.unique(pairs.query[graded], return_inverse=True)
-    tables = query_tables(query, human, given, n_queries=len(used), n_grades=n_grades)
+    return _calibrated(in_order(pairs), scale, terms, judge or JudgeIdentity())
+
+
+def _calibrated(
+    pairs: GradedPairs, scale: Scale, terms: Terms, judge: JudgeIdentity
+) -> Calibration:
+    n_grades, floor = scale.max_grade + 1, terms.floor
+    seed, resamples = terms.seed, terms.resamples
+    tables = tables_of(pairs, n_grades=n_grades)
     table = tables.sum(axis=0)
-    figures = figures_with_intervals(
-        tables,
-        floor=floor,
-        seed=seed,
-        resamples=resamples,
-        reported=reported_figures(table, floor=floor),
-    )
+    figures = _figures(tables, pairs, terms)
     evidence = Evidence(
         figures=figures,
-        n=len(human),
-        n_relevant=int((human >= floor).sum()),
-        error_rate=1 - len(human) / len(pairs),
+        n=int(table.sum()),
+        n_relevant=int(table[floor:].sum()),
+        error_rate=1 - int(table.sum()) / len(pairs),
         label_sources=pairs.sources,
     )
-    level, reasons = level_of(evidence, policy)
+    level, reasons = level_of(evidence, terms.policy)
+    draws = {"seed": seed, "resamples": resamples}
     return Calibration(
-        judge=judge or JudgeIdentity(),
+        judge=judge,
         figures=figures,
-        n=len(human),
+        n=evidence.n,
         n_asked=len(pairs),
-        n_queries=len(used),
+        n_queries=len(tables),
         errors=pairs.errors,
         without_text=pairs.without_text,
         made_by_judge=pairs.made_by_judge,
@@ -97,17 +150,31 @@ def calibrate_pairs(
         constants=constant_judges(table, floor=floor),
         level=level,
         reasons=reasons,
-        warnings=warnings_of(table, figures, pairs, n_queries=len(used), resamples=resamples),
-        disagreements=worst_disagreements(pairs, floor=floor),
+        needs=outlook(evidence, terms.policy, tables, floor=floor, **draws),
+        warnings=warnings_of(table, figures, pairs, n_queries=len(tables), resamples=resamples),
+        disagreements=worst_disagreements(pairs, floor=floor, text_of=terms.text_of),
         label_sources=pairs.sources,
         label_set_hash=label_set_hash(pairs),
         floor=floor,
         scale=scale.name,
-        policy=policy.name,
+        policy=terms.policy,
+        groups=by_group(pairs, terms.groups_of, n_grades=n_grades, floor=floor, **draws),
+        leniency=by_grade(tables, **draws),
         seed=seed,
         resamples=resamples,
-        expectation=expectation_of(pairs, n_grades=n_grades, seed=seed, resamples=resamples),
+        hygiene=terms.hygiene,
+        expectation=expectation_of(pairs, n_grades=n_grades, **draws),
     )
+
+
+def _figures(tables: NDArray[np.int64], pairs: GradedPairs, terms: Terms) -> dict[str, Figure]:
+    """All figures with intervals and reasons; the points of kappa and F1 are scikit-learn's."""
+    table, floor = tables.sum(axis=0), terms.floor
+    draws = {"seed": terms.seed, "resamples": terms.resamples}
+    measured = figures_with_intervals(
+        tables, floor=floor, reported=reported_figures(table, floor=floor), **draws
+    )
+    return {**with_reasons(measured, table, floor=floor), **answered_figures(pairs, **draws)}
 
 
 async def acalibrate_judge(
@@ -116,10 +183,7 @@ async def acalibrate_judge(
     candidates: Callable[[str], Candidate | None],
     *,
     min_labels: int = 5,
-    floor: int = 2,
-    policy: TrustPolicy = POLICIES["default"],
-    seed: int = 0,
-    resamples: int = RESAMPLES,
+    terms: Terms = DEFAULT_TERMS,
     in_flight: int = IN_FLIGHT,
     on_progress: Progress | None = None,
 ) -> Calibration:
@@ -130,11 +194,8 @@ async def acalibrate_judge(
         human_labels: the labels; those that a judge made are left out, and counted.
         candidates: document id -> its candidate from the catalogue, or None.
         min_labels: fewer labels with a text than this are refused before any call. It is no
-            level: what `trusted` takes is in `policy`.
-        floor: least grade that counts as relevant.
-        policy: what makes a judge trusted.
-        seed: of the resampling.
-        resamples: draws of the resampling.
+            level: what `trusted` takes is in the policy.
+        terms: floor, policy, resampling, groups; disagreements show the candidates' texts.
         in_flight: how many queries are with the judge at once.
         on_progress: called after each query.
 
@@ -143,8 +204,12 @@ async def acalibrate_judge(
             `min_labels`, or the judge's grades are off the list's scale.
         RelgateError: what the judge itself raises, such as a family clash.
     """
-    if not 0 < floor <= human_labels.scale.max_grade:
-        raise UsageError(f"floor {floor} is not a grade above 0 on {human_labels.scale.name}")
+    terms.check(human_labels.scale)
+
+    def text_of(doc_id: str) -> str | None:
+        candidate = candidates(doc_id)
+        return None if candidate is None else candidate.text
+
     pairs = await agrade_pairs(
         judge,
         human_labels,
@@ -156,11 +221,8 @@ async def acalibrate_judge(
     return calibrate_pairs(
         pairs,
         scale=human_labels.scale,
-        floor=floor,
-        policy=policy,
-        seed=seed,
-        resamples=resamples,
-        judge=JudgeIdentity(judge.version, judge.fingerprint, judge.model, judge.family),
+        terms=replace(terms, text_of=text_of),
+        judge=identity_of(judge),
     )
 
 
@@ -170,10 +232,7 @@ def calibrate_judge(
     candidates: Callable[[str], Candidate | None],
     *,
     min_labels: int = 5,
-    floor: int = 2,
-    policy: TrustPolicy = POLICIES["default"],
-    seed: int = 0,
-    resamples: int = RESAMPLES,
+    terms: Terms = DEFAULT_TERMS,
     in_flight: int = IN_FLIGHT,
     on_progress: Progress | None = None,
 ) -> Calibration:
@@ -182,21 +241,13 @@ def calibrate_judge(
     Raises:
         UsageError: an event loop is running; await `acalibrate_judge` there.
     """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(
-            acalibrate_judge(
-                judge,
-                human_labels,
-                candidates,
-                min_labels=min_labels,
-                floor=floor,
-                policy=policy,
-                seed=seed,
-                resamples=resamples,
-                in_flight=in_flight,
-                on_progress=on_progress,
-            )
-        )
-    raise UsageError("an event loop is running here; await acalibrate_judge instead")
+    asked = acalibrate_judge(
+        judge,
+        human_labels,
+        candidates,
+        min_labels=min_labels,
+        terms=terms,
+        in_flight=in_flight,
+        on_progress=on_progress,
+    )
+    return run_sync(asked, instead="await acalibrate_judge(...)")

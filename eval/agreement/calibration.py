@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from relgate.eval.agreement.expectation import Expectation
+from relgate.eval.agreement.groups import GroupAgreement, Leniency
 from relgate.eval.agreement.intervals import Figure
+from relgate.eval.agreement.outlook import Need
 from relgate.eval.agreement.pairs import JudgeIdentity
-from relgate.eval.agreement.policy import Level
+from relgate.eval.agreement.policy import Level, TrustPolicy
+from relgate.eval.agreement.split import NOTHING_DECLARED, Hygiene
 from relgate.eval.lists.types import Query
 
 __all__ = ["Calibration", "ConstantJudge", "Disagreement"]
@@ -35,7 +38,17 @@ class ConstantJudge:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A pair on which people and the judge differ."""
+    """A pair on which people and the judge differ.
+
+    Attributes:
+        query: its query.
+        doc_id: its document.
+        human: people's grade.
+        judge: the judge's.
+        judge_reason: why, as the judge says; None where it does not.
+        human_reason: why, as people noted; None where they did not.
+        document: the start of the text that was graded; None where it is not known.
+    """
 
     query: Query
     doc_id: str
@@ -43,6 +56,7 @@ class Disagreement:
     judge: int
     judge_reason: str | None
     human_reason: str | None
+    document: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +65,7 @@ class Calibration:
 
     Attributes:
         judge: which judge.
-        figures: by the names of `confusion.all_figures`.
+        figures: by the names of `confusion.all_figures`, and `coverage` and `error_rate`.
         n: pairs with a human label and a grade; the figures are of these.
         n_asked: pairs that the judge was asked about.
         n_queries: queries among the n pairs; what is resampled.
@@ -62,15 +76,19 @@ class Calibration:
         constants: constant judges on the same labels.
         level: what `policy` makes of it.
         reasons: why, a sentence each.
+        needs: what would change the level; empty for a trusted judge.
         warnings: what a reader must know, a sentence each.
         disagreements: the worst, up to 20.
         label_sources: who made the asked labels, counts by source.
         label_set_hash: SHA-256 of the asked labels.
         floor: least grade that counts as relevant.
         scale: name of the scale.
-        policy: name of the policy.
+        policy: what it was held to.
+        groups: agreement by stratum and by locale; empty where no query states any.
+        leniency: by people's grade.
         seed: of the resampling.
         resamples: draws of the resampling.
+        hygiene: what was kept apart from these labels.
         expectation: of a judge that gives expected grades or spreads; else None.
     """
 
@@ -86,15 +104,19 @@ class Calibration:
     constants: tuple[ConstantJudge, ...]
     level: Level
     reasons: tuple[str, ...]
+    needs: tuple[Need, ...]
     warnings: tuple[str, ...]
     disagreements: tuple[Disagreement, ...]
     label_sources: Mapping[str, int]
     label_set_hash: str
     floor: int
     scale: str
-    policy: str
+    policy: TrustPolicy
+    groups: tuple[GroupAgreement, ...]
+    leniency: tuple[Leniency, ...]
     seed: int
     resamples: int
+    hygiene: Hygiene = NOTHING_DECLARED
     expectation: Expectation | None = None
 
     @property

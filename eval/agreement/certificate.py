@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
@@ -16,6 +17,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from relgate.eval.agreement.calibration import Calibration
 from relgate.eval.agreement.policy import Level
+from relgate.eval.agreement.words import digits
 from relgate.eval.files import write_text_atomic
 from relgate.rubrics.errors import InputError, UsageError
 
@@ -23,19 +25,21 @@ __all__ = [
     "VALID_DAYS",
     "Certificate",
     "CertifiedFigure",
-    "certificate_problem",
+    "certificate_files",
     "find_certificate",
+    "iso",
     "make_certificate",
+    "newest",
     "read_certificate",
+    "read_certificates",
     "write_certificate",
 ]
 
 VALID_DAYS = 90
 """How long a certificate holds: providers change a model under one name."""
 
-_FORMAT = "relgate-certificate/1"
+_FORMAT = "relgate-certificate/2"
 _ID_FIELD = "certificate_id"
-_DIGITS = 6
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
@@ -64,6 +68,7 @@ class Certificate(_Strict):
         fingerprint: the judge's fingerprint; a gate looks a certificate up by it.
         model: the model asked for, or null.
         family: its family, or null.
+        parts: hashes of the fingerprint's parts, where the judge shows them.
         label_set_hash: SHA-256 of the labels compared with.
         label_sources: who made them.
         n: compared pairs.
@@ -73,6 +78,9 @@ class Certificate(_Strict):
         level: what the policy made of it.
         reasons: why.
         policy: name of the policy.
+        policy_terms: its bars, by the names of `TrustPolicy`.
+        tuning_hash: SHA-256 of the queries declared as tuning, none of them among the labels.
+        split_hash: SHA-256 of the split that the labels were taken from, or null.
         floor: least grade that counts as relevant.
         scale: name of the scale.
         seed: of the resampling.
@@ -82,11 +90,12 @@ class Certificate(_Strict):
         certificate_id: hex SHA-256 of all the rest.
     """
 
-    format: Literal["relgate-certificate/1"]
+    format: Literal["relgate-certificate/2"]
     judge_version: Annotated[str, Field(min_length=1)]
     fingerprint: Annotated[str, Field(min_length=1)]
     model: str | None
     family: str | None
+    parts: dict[str, str]
     label_set_hash: str
     label_sources: dict[str, Count]
     n: Count
@@ -96,6 +105,9 @@ class Certificate(_Strict):
     level: Level
     reasons: tuple[str, ...]
     policy: str
+    policy_terms: dict[str, bool | int | float | None]
+    tuning_hash: str | None
+    split_hash: str | None
     floor: Annotated[int, Field(ge=1)]
     scale: str
     seed: int
@@ -143,37 +155,38 @@ def make_certificate(
         "fingerprint": judge.fingerprint,
         "model": judge.model,
         "family": judge.family,
+        "parts": dict(sorted(judge.parts.items())),
         "label_set_hash": calibration.label_set_hash,
         "label_sources": dict(sorted(calibration.label_sources.items())),
         "n": calibration.n,
         "n_queries": calibration.n_queries,
-        "coverage": round(calibration.coverage, _DIGITS),
+        "coverage": digits(calibration.coverage),
         "figures": {
             name: {
-                "point": _rounded(figure.point),
-                "low": _rounded(figure.low),
-                "high": _rounded(figure.high),
+                "point": digits(figure.point),
+                "low": digits(figure.low),
+                "high": digits(figure.high),
             }
             for name, figure in calibration.figures.items()
         },
         "level": calibration.level.value,
         "reasons": list(calibration.reasons),
-        "policy": calibration.policy,
+        "policy": calibration.policy.name,
+        "policy_terms": calibration.policy.terms,
+        "tuning_hash": calibration.hygiene.tuning_hash,
+        "split_hash": calibration.hygiene.split_hash,
         "floor": calibration.floor,
         "scale": calibration.scale,
         "seed": calibration.seed,
         "resamples": calibration.resamples,
-        "made_at": _iso(made_at),
-        "expires_at": _iso(made_at + timedelta(days=days)),
+        "made_at": iso(made_at),
+        "expires_at": iso(made_at + timedelta(days=days)),
     }
     return Certificate.model_validate({**content, _ID_FIELD: _content_id(content)})
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, _DIGITS) + 0.0  # + 0.0: no "-0.0"
-
-
-def _iso(moment: datetime) -> str:
+def iso(moment: datetime) -> str:
+    """A UTC time as certificates write it."""
     return moment.isoformat().replace("+00:00", "Z")
 
 
@@ -223,27 +236,37 @@ def _parsed(data: Any, path: str | Path) -> Certificate:  # noqa: ANN401 - JSON
         ) from error
 
 
-def find_certificate(place: str | Path, fingerprint: str) -> Certificate | None:
-    """The newest certificate of a judge in a file or in a directory's `*.json`, or None.
+def certificate_files(place: str | Path) -> list[Path]:
+    """The file itself, or a folder's JSON files that say they are certificates, by name."""
+    folder = Path(place)
+    if not folder.is_dir():
+        return [folder] if folder.exists() else []
+    return [path for path in sorted(folder.glob("*.json")) if _claims_certificate(_json_of(path))]
 
-    Other JSON files in the directory are passed over; a certificate that was changed is not.
+
+def read_certificates(place: str | Path) -> list[Certificate]:
+    """The certificates in a file or in a folder's `*.json`; none when it does not exist.
+
+    Other JSON files in the folder are passed over; a certificate that was changed is not.
 
     Raises:
         InputError: a file that says it is a certificate and is not a valid one.
     """
-    folder = Path(place)
-    if not folder.exists():
-        return None
-    if folder.is_file():
-        found = [read_certificate(folder)]
-    else:
-        found = [
-            _parsed(data, path)
-            for path in sorted(folder.glob("*.json"))
-            if _claims_certificate(data := _json_of(path))
-        ]
-    ours = [c for c in found if c.fingerprint == fingerprint]
-    return max(ours, key=lambda c: (c.made_at, c.certificate_id), default=None)
+    return [read_certificate(path) for path in certificate_files(place)]
+
+
+def newest(certificates: Iterable[Certificate]) -> Certificate | None:
+    """The one made last, or None."""
+    return max(certificates, key=lambda c: (c.made_at, c.certificate_id), default=None)
+
+
+def find_certificate(place: str | Path, fingerprint: str) -> Certificate | None:
+    """The newest certificate of a judge in a file or a folder, or None.
+
+    Raises:
+        InputError: as `read_certificates`.
+    """
+    return newest(c for c in read_certificates(place) if c.fingerprint == fingerprint)
 
 
 def _claims_certificate(data: Any) -> bool:  # noqa: ANN401 - JSON
@@ -251,40 +274,3 @@ def _claims_certificate(data: Any) -> bool:  # noqa: ANN401 - JSON
         return False
     head = cast("dict[str, Any]", data)
     return _ID_FIELD in head or str(head.get("format")).startswith(_FORMAT.partition("/")[0])
-
-
-def certificate_problem(
-    certificate: Certificate | None, *, fingerprint: str, version: str, now: datetime
-) -> str | None:
-    """Why a gate may not rest on this judge's grades, in one sentence; None when it may.
-
-    Args:
-        certificate: what `find_certificate` gave.
-        fingerprint: of the judge that made the grades.
-        version: of that judge.
-        now: the time, with a time zone.
-    """
-    if certificate is None:
-        return f"The judge {version} has no calibration certificate; make one: relgate calibrate."
-    if certificate.judge_version != version:
-        return (
-            f"The certificate is of judge version {certificate.judge_version}, "
-            f"the grades are of {version}."
-        )
-    if certificate.fingerprint != fingerprint:
-        return (
-            f"The certificate is of judge fingerprint {certificate.fingerprint}, "
-            f"the grades are of {fingerprint}: its model, prompt or settings changed."
-        )
-    return _time_or_level_problem(certificate, now)
-
-
-def _time_or_level_problem(certificate: Certificate, now: datetime) -> str | None:
-    if now < certificate.made_at:
-        return f"The certificate is dated {_iso(certificate.made_at)}, which is in the future."
-    if now >= certificate.expires_at:
-        return f"The certificate expired at {_iso(certificate.expires_at)}; calibrate again."
-    if certificate.level is not Level.TRUSTED:
-        why = "; ".join(certificate.reasons)
-        return f"The certificate's level is {certificate.level.value}, not trusted: {why}."
-    return None

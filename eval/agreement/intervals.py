@@ -34,6 +34,7 @@ CONFIDENCE = 0.95
 _DRAWS_AT_ONCE = 500_000  # query indices held in memory; a working set that stays in the CPU cache
 _STEP = 1e-5  # of a weight of 1: slopes come out to some ten digits
 _LEAST_QUERIES = 2  # all draws of one query are equal: no interval, rather than one of width 0
+_TOO_FEW = "an interval takes two queries or more"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +46,15 @@ class Figure:
         low: lower end; None when undefined, or when there are fewer than two queries.
         high: upper end, likewise.
         undefined_draws: draws in which it was undefined, left out of the interval.
+        why: what leaves the point or the interval undefined; None when both are there, or when
+            whoever computed it does not know.
     """
 
     point: float | None
     low: float | None = None
     high: float | None = None
     undefined_draws: int = 0
+    why: str | None = None
 
 
 def resampled_sums(
@@ -145,7 +149,7 @@ def intervals_of(
     points = {name: float(value) for name, value in score(s.sum(axis=0)).items()}
     points |= dict(reported or {})
     if len(s) < _LEAST_QUERIES:
-        return {name: Figure(_known(point)) for name, point in points.items()}
+        return {name: Figure(_known(point), why=_TOO_FEW) for name, point in points.items()}
     draws = score(resampled_sums(s, seed=seed, resamples=resamples))
     return {name: _figure(point, draws[name]) for name, point in points.items()}
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relgate.cache.parts import key_parts
 from relgate.eval.lists.types import JudgmentList, Query, Source, match_key
-from relgate.judge.types import GradeError
+from relgate.judge.types import GradeError, Judge
 from relgate.rubrics.errors import InputError
 
 __all__ = [
@@ -24,6 +25,8 @@ __all__ = [
     "GradedPairs",
     "JudgeIdentity",
     "error_counts",
+    "identity_of",
+    "in_order",
     "label_set_hash",
     "made_by_people_or_rule",
     "match_grades",
@@ -39,12 +42,22 @@ _SHOWN_IDS = 3
 
 @dataclass(frozen=True, slots=True)
 class JudgeIdentity:
-    """Which judge gave the grades; None where that is not known (recorded grades)."""
+    """Which judge gave the grades; None where that is not known (recorded grades).
+
+    Attributes:
+        version: `<tag>@<hash>` of the rubric.
+        fingerprint: hash of what else shapes an answer.
+        model: the model asked for.
+        family: its family.
+        parts: hashes of the fingerprint's parts (rubric, template, schema, parameters), so that
+            another judge's certificate can say which of them differs; empty where not known.
+    """
 
     version: str | None = None
     fingerprint: str | None = None
     model: str | None = None
     family: str | None = None
+    parts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,6 +103,51 @@ class GradedPairs:
         """Per pair, whether the judge gave a grade."""
         graded: NDArray[np.bool_] = self.judge != UNGRADED
         return graded
+
+    def take(self, keep: NDArray[np.bool_] | Sequence[int]) -> GradedPairs:
+        """Some rows, by mask or by index in a new order; queries and counts stay as they are."""
+        rows: list[int] = np.arange(len(self))[keep].tolist()
+
+        def texts(column: tuple[str | None, ...] | None) -> tuple[str | None, ...] | None:
+            return None if column is None else tuple(column[i] for i in rows)
+
+        return replace(
+            self,
+            query=self.query[rows],
+            human=self.human[rows],
+            judge=self.judge[rows],
+            doc_ids=tuple(self.doc_ids[i] for i in rows),
+            judge_reasons=texts(self.judge_reasons),
+            human_reasons=texts(self.human_reasons),
+            expected=None if self.expected is None else self.expected[rows],
+            spread=None if self.spread is None else self.spread[rows],
+        )
+
+
+def identity_of(judge: Judge) -> JudgeIdentity:
+    """What a judge says of itself, with the parts of its fingerprint where it shows them."""
+    parts: Mapping[str, str] = {**(key_parts(judge) or {})}
+    return JudgeIdentity(judge.version, judge.fingerprint, judge.model, judge.family, parts)
+
+
+def in_order(pairs: GradedPairs) -> GradedPairs:
+    """The pairs by query id and document id, the queries by id.
+
+    Whatever is computed from them, resampling included, then does not depend on the order in which
+    a file lists its labels.
+    """
+    names = [match_key(q.id) for q in pairs.queries]
+    ranked = sorted(range(len(names)), key=lambda i: names[i])
+    place = np.empty(len(names), np.int64)
+    place[ranked] = np.arange(len(names))
+    ranks: list[int] = place[pairs.query].tolist()
+    rows = sorted(range(len(pairs)), key=lambda i: (ranks[i], match_key(pairs.doc_ids[i])))
+    sorted_rows = pairs.take(rows)
+    return replace(
+        sorted_rows,
+        query=place[sorted_rows.query],
+        queries=tuple(pairs.queries[i] for i in ranked),
+    )
 
 
 def made_by_people_or_rule(labels: JudgmentList) -> JudgmentList:
@@ -187,8 +245,8 @@ def recorded_judge(grades: JudgmentList) -> JudgeIdentity:
 
 
 def source_counts(labels: JudgmentList) -> dict[str, int]:
-    """How many rows each source made, by its name."""
-    return {source.value: n for source, n in labels.counts_by_source().items()}
+    """How many rows each source made, by its name, in the order of the names."""
+    return dict(sorted((s.value, n) for s, n in labels.counts_by_source().items()))
 
 
 def label_set_hash(pairs: GradedPairs) -> str:
@@ -206,6 +264,6 @@ def label_set_hash(pairs: GradedPairs) -> str:
 
 
 def error_counts(kinds: list[GradeError | None]) -> dict[str, int]:
-    """How many of `kinds` are each error, most frequent first."""
+    """How many of `kinds` are each error, most frequent first, of equals by name."""
     counts = Counter(kind.value for kind in kinds if kind is not None)
-    return dict(counts.most_common())
+    return dict(sorted(counts.items(), key=lambda count: (-count[1], count[0])))

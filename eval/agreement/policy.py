@@ -9,14 +9,23 @@ a constant judge, each by the lower end of its interval.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
 from relgate.eval.agreement.intervals import Figure
 from relgate.rubrics.errors import UsageError
 
-__all__ = ["POLICIES", "Evidence", "Level", "TrustPolicy", "level_of", "policy_named"]
+__all__ = [
+    "POLICIES",
+    "Bar",
+    "Evidence",
+    "Level",
+    "TrustPolicy",
+    "bars_of",
+    "level_of",
+    "policy_named",
+]
 
 
 class Level(StrEnum):
@@ -60,6 +69,13 @@ class TrustPolicy:
     people_only: bool = True
     max_error_rate: float | None = 0.02
 
+    @property
+    def terms(self) -> dict[str, float | int | bool | None]:
+        """All bars but the name: two policies of equal terms ask the same."""
+        bars = asdict(self)
+        del bars["name"]
+        return bars
+
 
 POLICIES: Mapping[str, TrustPolicy] = MappingProxyType(
     {
@@ -86,7 +102,7 @@ def policy_named(name: str) -> TrustPolicy:
         return POLICIES[name]
     except KeyError:
         raise UsageError(
-            f"no trust policy {name!r}; one of: {', '.join(sorted(POLICIES))}"
+            f"no trust policy {name!r}; one of: {', '.join(sorted(POLICIES))}, or a .toml file"
         ) from None
 
 
@@ -110,26 +126,36 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class _Bar:
+class Bar:
+    """One thing that a policy asks of a figure.
+
+    Attributes:
+        figure: its name.
+        label: how people call it.
+        least: the least value that passes.
+        strict: a value equal to `least` does not pass.
+    """
+
     figure: str
     label: str
     least: float
     strict: bool = False
 
     def passed_by(self, value: float | None) -> bool:
-        """None and NaN never pass."""
+        """Whether a value passes; None and NaN never do."""
         if value is None:
             return False
         return value > self.least if self.strict else value >= self.least
 
     @property
     def text(self) -> str:
+        """The bar as people read it."""
         return f"{'> ' if self.strict else '>= '}{self.least:.2f}"
 
 
 def level_of(evidence: Evidence, policy: TrustPolicy) -> tuple[Level, tuple[str, ...]]:
     """The level that the evidence earns under a policy, and why, one sentence a reason."""
-    bars = _bars(policy)
+    bars = bars_of(policy)
     lacking = _lacking(evidence, policy, bars)
     if lacking:
         return Level.INSUFFICIENT, lacking
@@ -147,21 +173,22 @@ def level_of(evidence: Evidence, policy: TrustPolicy) -> tuple[Level, tuple[str,
     return Level.TRUSTED, tuple(_passed(bar, figures[bar.figure]) for bar in bars)
 
 
-def _bars(policy: TrustPolicy) -> list[_Bar]:
-    bars: list[_Bar] = []
+def bars_of(policy: TrustPolicy) -> list[Bar]:
+    """What a policy asks of the figures."""
+    bars: list[Bar] = []
     if policy.f1_bar is not None:
-        bars.append(_Bar("f1", "F1 at the floor", policy.f1_bar))
+        bars.append(Bar("f1", "F1 at the floor", policy.f1_bar))
     if policy.quadratic_kappa_bar is not None:
-        bars.append(_Bar("kappa_quadratic", "quadratic kappa", policy.quadratic_kappa_bar))
+        bars.append(Bar("kappa_quadratic", "quadratic kappa", policy.quadratic_kappa_bar))
     if policy.beat_constant:
         bars.append(
-            _Bar("f1_gain", "F1 over that of a judge that calls all relevant", 0, strict=True)
+            Bar("f1_gain", "F1 over that of a judge that calls all relevant", 0, strict=True)
         )
-        bars.append(_Bar("floor_kappa", "kappa at the floor", 0, strict=True))
+        bars.append(Bar("floor_kappa", "kappa at the floor", 0, strict=True))
     return bars
 
 
-def _lacking(evidence: Evidence, policy: TrustPolicy, bars: list[_Bar]) -> tuple[str, ...]:
+def _lacking(evidence: Evidence, policy: TrustPolicy, bars: list[Bar]) -> tuple[str, ...]:
     out: list[str] = []
     if evidence.n < policy.min_labels:
         out.append(f"{evidence.n} labels compared, {policy.min_labels} needed")
@@ -185,7 +212,7 @@ def _lacking(evidence: Evidence, policy: TrustPolicy, bars: list[_Bar]) -> tuple
     return tuple(out)
 
 
-def _doubts(evidence: Evidence, policy: TrustPolicy, bars: list[_Bar]) -> tuple[str, ...]:
+def _doubts(evidence: Evidence, policy: TrustPolicy, bars: list[Bar]) -> tuple[str, ...]:
     out: list[str] = []
     if policy.by_lower_bound:
         for bar in bars:
@@ -201,6 +228,6 @@ def _doubts(evidence: Evidence, policy: TrustPolicy, bars: list[_Bar]) -> tuple[
     return tuple(out)
 
 
-def _passed(bar: _Bar, figure: Figure) -> str:
+def _passed(bar: Bar, figure: Figure) -> str:
     ends = "" if figure.low is None else f" (95 %: {figure.low:.3f} to {figure.high:.3f})"
     return f"{bar.label} {figure.point:.3f}{ends} is {bar.text}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from relgate.eval.agreement.pairs import GradedPairs
 __all__ = ["constant_judges", "warnings_of", "worst_disagreements"]
 
 _WORST = 20
+_TEXT_CHARS = 300  # of a document: enough to see what it is
 _HIGH_PREVALENCE = 0.6  # statistics: Byrt, Bishop & Carlin 1993; kappa is hard to read above it
 _FEW_QUERIES = 30  # percentile intervals of so few clusters cover less than they say
 _MANY_UNDEFINED = 0.05
@@ -36,8 +37,16 @@ def _constant(name: str, grade: int, table: NDArray[np.int64], *, floor: int) ->
     return ConstantJudge(name, grade, *(None if np.isnan(x) else float(x) for x in shares))
 
 
-def worst_disagreements(pairs: GradedPairs, *, floor: int) -> tuple[Disagreement, ...]:
-    """The largest gaps first; among equals those across the floor, then by query and document."""
+def worst_disagreements(
+    pairs: GradedPairs, *, floor: int, text_of: Callable[[str], str | None]
+) -> tuple[Disagreement, ...]:
+    """The largest gaps first; among equals those across the floor, then by query and document.
+
+    Args:
+        pairs: failed grades are no disagreement.
+        floor: least grade that counts as relevant.
+        text_of: document id -> the text that was graded, or None.
+    """
     gap = np.abs(pairs.human - pairs.judge)
     across = (pairs.human >= floor) != (pairs.judge >= floor)
 
@@ -54,9 +63,16 @@ def worst_disagreements(pairs: GradedPairs, *, floor: int) -> tuple[Disagreement
             judge=int(pairs.judge[i]),
             judge_reason=None if pairs.judge_reasons is None else pairs.judge_reasons[i],
             human_reason=None if pairs.human_reasons is None else pairs.human_reasons[i],
+            document=_start(text_of(pairs.doc_ids[i])),
         )
         for i in index[:_WORST]
     )
+
+
+def _start(text: str | None) -> str | None:
+    if text is None or len(text) <= _TEXT_CHARS:
+        return text
+    return text[:_TEXT_CHARS].rstrip() + " …"
 
 
 def warnings_of(

@@ -22,11 +22,14 @@ from relgate.rubrics import Rubric
 from relgate.rubrics.errors import HonestyError, InputError, UsageError
 
 __all__ = [
+    "NOTHING_DECLARED",
     "SALT",
     "TUNING_SHARE",
+    "Hygiene",
     "Part",
     "check_hygiene",
     "few_shot_examples",
+    "kept_apart",
     "split_hash",
     "split_of",
     "take_part",
@@ -39,6 +42,53 @@ TUNING_SHARE = 0.2
 SALT = "relgate-split-1"
 
 _SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hygiene:
+    """What was kept apart from the labels that measure a judge.
+
+    Attributes:
+        tuning_queries: queries that shaped the judge, as far as declared: shown as examples, or
+            used to write its rubric.
+        tuning_hash: hex SHA-256 of them; None where none is declared.
+        split_hash: of the split that the labels were taken from; None where all were taken.
+        left_out: labels of the split's tuning part.
+    """
+
+    tuning_queries: int = 0
+    tuning_hash: str | None = None
+    split_hash: str | None = None
+    left_out: int = 0
+
+
+NOTHING_DECLARED = Hygiene()
+"""No tuning query is known, and no split was made."""
+
+
+def kept_apart(
+    labels: JudgmentList, tuning: Iterable[str], *, split: bool
+) -> tuple[JudgmentList, Hygiene]:
+    """The labels that may measure a judge, and the record of what was kept apart.
+
+    Args:
+        labels: all labels.
+        tuning: texts or ids of the queries that shaped the judge.
+        split: leave out the labels of the tuning part first.
+
+    Raises:
+        HonestyError: a query of `tuning` is among the labels that are left.
+    """
+    shaping = {_key(query): query for query in tuning}
+    kept = take_part(labels, "calibration") if split else labels
+    measuring = [kept.queries[int(i)] for i in np.unique(kept.query)]
+    check_hygiene(shaping.values(), (name for q in measuring for name in {q.shown, q.id}))
+    return kept, Hygiene(
+        tuning_queries=len(shaping),
+        tuning_hash=_digest(*sorted(shaping)).hex() if shaping else None,
+        split_hash=split_hash(q.shown for q in labels.queries) if split else None,
+        left_out=len(labels) - len(kept),
+    )
 
 
 def split_of(query: str, *, tuning_share: float = TUNING_SHARE, salt: str = SALT) -> Part:
@@ -114,9 +164,9 @@ def check_hygiene(example_queries: Iterable[str], calibration_queries: Iterable[
         shown = ", ".join(repr(both[key]) for key in sorted(both)[:_SHOWN])
         more = f" and {len(both) - _SHOWN} more" if len(both) > _SHOWN else ""
         raise HonestyError(
-            f"{len(both)} calibration quer{'y is' if len(both) == 1 else 'ies are'} among the "
-            f"judge's own examples: {shown}{more}; a judge that was shown the answer agrees with "
-            "it: take examples from the tuning part, and calibrate on the other"
+            f"{len(both)} calibration quer{'y is' if len(both) == 1 else 'ies are'} among those "
+            f"that shaped the judge, as examples or tuning labels: {shown}{more}; a judge that was "
+            "shown the answer agrees with it: tune on the tuning part, calibrate on the other"
         )
 
 

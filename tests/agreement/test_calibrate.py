@@ -8,7 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from relgate.eval.agreement.calibrate import acalibrate_judge, calibrate_judge, calibrate_pairs
+from relgate.eval.agreement.calibrate import (
+    Terms,
+    acalibrate_judge,
+    calibrate_judge,
+    calibrate_pairs,
+)
 from relgate.eval.agreement.pairs import UNGRADED, label_set_hash, match_grades
 from relgate.eval.agreement.policy import POLICIES, Level
 from relgate.eval.lists.build import ListBuilder
@@ -148,14 +153,14 @@ def test_a_judge_on_another_scale_is_refused(make):
     labels = [("q", f"d{i}", i % 2) for i in range(6)]
     judge = make.judge({f"text d{i}": 3 for i in range(6)})
     with pytest.raises(InputError, match="the labels are on the scale 0-1"):
-        calibrate_judge(judge, make.labels(labels, scale="0-1"), text_of, floor=1)
+        calibrate_judge(judge, make.labels(labels, scale="0-1"), text_of, terms=Terms(floor=1))
 
 
 def test_a_floor_off_the_scale_is_refused_before_any_call(make):
     judge = make.judge({})
     for floor in (0, 4):
         with pytest.raises(UsageError, match="floor"):
-            calibrate_judge(judge, make.labels(rows()), text_of, floor=floor)
+            calibrate_judge(judge, make.labels(rows()), text_of, terms=Terms(floor=floor))
     assert judge.asked == []
 
 
@@ -254,7 +259,7 @@ def test_case_m16_a_failure_is_neither_0_nor_dropped_in_silence(shared: Path, ma
     case = next(c for c in map(json.loads, lines) if c["id"] == "M16")
     given = [UNGRADED if g is None else g for g in case["input"]["system_a"]]
     pairs = make.pairs(case["input"]["system_b"], given)
-    result = calibrate_pairs(pairs, scale=Scale("0-5", 5), floor=4)
+    result = calibrate_pairs(pairs, scale=Scale("0-5", 5), terms=Terms(floor=4))
     assert result.n == case["right"]["expect"]["paired_n"]
     assert result.figures["mean_judge"].point == 4.5
     assert result.figures["mean_human"].point == 4.0
@@ -270,7 +275,7 @@ def test_case_m14_high_prevalence_warns_and_shows_ac1_and_pabak_beside_kappa(sha
         table = case["input"][name]
         cells = [(h, j) for h in (0, 1) for j in (0, 1) for _ in range(table[h][j])]
         pairs = make.pairs([h for h, _ in cells], [j for _, j in cells])
-        result = calibrate_pairs(pairs, scale=SCALES["0-1"], floor=1, resamples=100)
+        result = calibrate_pairs(pairs, scale=SCALES["0-1"], terms=Terms(floor=1, resamples=100))
         assert result.figures["kappa"].point == pytest.approx(expect["kappa"][i], abs=expect["tol"])
         assert result.figures["ac1"].point == pytest.approx(expect["ac1"][i], abs=expect["tol"])
         assert result.figures["pabak"].point == pytest.approx(0.70)
@@ -339,7 +344,7 @@ def test_a_clean_calibration_warns_of_nothing(make):
 
 def test_the_policy_is_named_in_the_result(make):
     pairs = make.pairs([3, 0, 3, 0, 3], [3, 0, 3, 0, 3])
-    result = calibrate_pairs(pairs, scale=SCALES["0-3"], policy=POLICIES["seed"])
+    result = calibrate_pairs(pairs, scale=SCALES["0-3"], terms=Terms(policy=POLICIES["seed"]))
     assert (result.policy, result.level) == ("seed", Level.TRUSTED)
 
 

@@ -16,9 +16,10 @@ from sklearn.metrics import cohen_kappa_score, mean_absolute_error
 from relgate.cache.judge import CachedJudge
 from relgate.cache.store import open_store
 from relgate.eval.agreement.calibrate import acalibrate_judge, calibrate_judge, calibrate_pairs
+from relgate.eval.agreement.document import calibration_json
 from relgate.eval.agreement.expectation import expectation_of, rounded_grades
+from relgate.eval.agreement.markdown import calibration_markdown
 from relgate.eval.agreement.pairs import UNGRADED, GradedPairs
-from relgate.eval.agreement.render import calibration_json, calibration_markdown
 from relgate.eval.lists.types import SCALES
 from relgate.judge import PanelJudge, make_llm_judge
 from relgate.judge.decide import DecideReply, DecideRequest

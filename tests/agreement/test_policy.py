@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from relgate.eval.agreement.calibrate import calibrate_pairs, is_judge_trusted
+from relgate.eval.agreement.calibrate import Terms, calibrate_pairs, is_judge_trusted
 from relgate.eval.agreement.confusion import all_figures, f1, floor_table
 from relgate.eval.agreement.intervals import Figure
 from relgate.eval.agreement.policy import POLICIES, Evidence, Level, level_of, policy_named
@@ -134,13 +134,15 @@ def test_an_always_exact_judge_of_f1_0_889_is_not_trusted(make):
     assert result.level is Level.UNTRUSTED
     assert not is_judge_trusted(result)
     assert any("calls all relevant" in reason for reason in result.reasons)
-    assert is_judge_trusted(calibrate_pairs(pairs, scale=SCALES["esci"], policy=SEED))
+    assert is_judge_trusted(calibrate_pairs(pairs, scale=SCALES["esci"], terms=Terms(policy=SEED)))
 
 
 def test_beating_the_constant_is_asked_even_without_a_kappa_bar(make):
     no_kappa = replace(DEFAULT, quadratic_kappa_bar=None)
     human = [3] * 320 + [0] * 80
-    result = calibrate_pairs(make.pairs(human, [3] * 400), scale=SCALES["esci"], policy=no_kappa)
+    result = calibrate_pairs(
+        make.pairs(human, [3] * 400), scale=SCALES["esci"], terms=Terms(policy=no_kappa)
+    )
     assert result.level is Level.UNTRUSTED
 
 

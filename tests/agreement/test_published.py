@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from relgate.eval.agreement.calibrate import calibrate_pairs
+from relgate.eval.agreement.calibrate import Terms, calibrate_pairs
 from relgate.eval.agreement.calibration import Calibration
 from relgate.eval.agreement.confusion import confusion_table, floor_table, kappa
 from relgate.eval.agreement.pairs import UNGRADED, GradedPairs, match_grades, recorded_judge
@@ -119,7 +119,7 @@ def rag24(rows: list[dict[str, str]], corpus: str, judge: str) -> GradedPairs:
 
 
 def calibrate(pairs: GradedPairs) -> Calibration:
-    return calibrate_pairs(pairs, scale=SCALES["0-3"], resamples=200)
+    return calibrate_pairs(pairs, scale=SCALES["0-3"], terms=Terms(resamples=200))
 
 
 def test_every_quadratic_kappa_of_the_nine_judges_with_failures_left_out(shared: Path):

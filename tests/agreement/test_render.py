@@ -6,7 +6,8 @@ import json
 import re
 
 from relgate.eval.agreement.calibrate import calibrate_judge, calibrate_pairs
-from relgate.eval.agreement.render import calibration_json, calibration_markdown
+from relgate.eval.agreement.document import calibration_json
+from relgate.eval.agreement.markdown import calibration_markdown
 from relgate.eval.lists.types import SCALES, Source
 from relgate.judge.types import Candidate, GradeError
 

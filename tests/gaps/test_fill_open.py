@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from relgate.eval.agreement.calibrate import calibrate_judge
+from relgate.eval.agreement.calibrate import Terms, calibrate_judge
 from relgate.eval.agreement.certificate import make_certificate, write_certificate
 from relgate.eval.catalogue import Catalogue
 from relgate.eval.judges import OpenedJudge
@@ -81,7 +81,9 @@ def certify(folder: Path, scale: str, floors: Sequence[int]) -> None:
             builder.add(Query(f"q{q}"), f"d{i}", (q + i) % levels, Provenance(Source.HUMAN))
     judge = Scripted(grades)
     for floor in floors:
-        result = calibrate_judge(judge, builder.build(), lambda d: Candidate(d, d), floor=floor)
+        result = calibrate_judge(
+            judge, builder.build(), lambda d: Candidate(d, d), terms=Terms(floor=floor)
+        )
         certificate = make_certificate(result, now=NOW)
         assert certificate.level == "trusted"
         place = folder / f"{scale}-{floor}"

@@ -1,0 +1,117 @@
+"""Whether a certificate holds for a judge, a time and a gate's terms, and what differs. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from relgate.eval.agreement.certificate import Certificate, iso, newest
+from relgate.eval.agreement.pairs import JudgeIdentity
+from relgate.eval.agreement.policy import Level, TrustPolicy
+
+__all__ = ["certificate_problem", "differing_parts", "differing_terms", "time_or_level_problem"]
+
+_PARTS = {
+    "template": "the prompt's template or examples",
+    "schema": "the schema of the reply",
+    "parameters": "a parameter (temperature, output limit, batch size)",
+}
+_UNSEEN = "something that its parts do not show (the endpoint, the rules for suspicious texts)"
+_UNRECORDED = "something that is not recorded (prompt, schema, parameters or endpoint)"
+
+
+def certificate_problem(
+    certificate: Certificate | None,
+    judge: JudgeIdentity,
+    *,
+    now: datetime,
+    others: Iterable[Certificate] = (),
+) -> str | None:
+    """Why a gate may not rest on this judge's grades, in one sentence; None when it may.
+
+    Args:
+        certificate: what `find_certificate` gave for the judge's fingerprint.
+        judge: the judge that made the grades, its version and fingerprint known.
+        now: the time, with a time zone.
+        others: certificates of other judges in the same place: the nearest is named.
+    """
+    if certificate is None:
+        near = _nearest(judge, others)
+        tail = "" if near is None else f" The nearest is of another judge; {_differs(near, judge)}."
+        return (
+            f"The judge {judge.version} has no calibration certificate; make one: relgate "
+            f"calibrate.{tail}"
+        )
+    if (certificate.judge_version, certificate.fingerprint) != (judge.version, judge.fingerprint):
+        return f"The certificate is of another judge; {_differs(certificate, judge)}."
+    return time_or_level_problem(certificate, now)
+
+
+def _nearest(judge: JudgeIdentity, others: Iterable[Certificate]) -> Certificate | None:
+    """The newest of the fewest differences."""
+    found = list(others)
+    least = min((len(differing_parts(c, judge)) for c in found), default=0)
+    return newest(c for c in found if len(differing_parts(c, judge)) == least)
+
+
+def _differs(certificate: Certificate, judge: JudgeIdentity) -> str:
+    return f"what differs: {', '.join(differing_parts(certificate, judge))}"
+
+
+def differing_parts(certificate: Certificate, judge: JudgeIdentity) -> tuple[str, ...]:
+    """What of a judge is not as its certificate says, in words; empty for the same judge."""
+    found: list[str] = []
+    if certificate.judge_version != judge.version:
+        found.append(f"the rubric ({certificate.judge_version} certified, {judge.version} now)")
+    if certificate.model != judge.model:
+        found.append(f"the model ({certificate.model} certified, {judge.model} now)")
+    if certificate.fingerprint == judge.fingerprint:
+        return tuple(found)
+    both = certificate.parts.keys() & judge.parts.keys()
+    found += [
+        words
+        for part, words in _PARTS.items()
+        if part in both and certificate.parts[part] != judge.parts[part]
+    ]
+    return tuple(found or [_UNSEEN if both else _UNRECORDED])
+
+
+def differing_terms(
+    certificate: Certificate, *, policy: TrustPolicy, floor: int, scale: str
+) -> str | None:
+    """Why a certificate says nothing about a gate on these terms, in one sentence; None if it does.
+
+    Args:
+        certificate: of the judge.
+        policy: the gate's; equal bars under another name are the same policy.
+        floor: the gate's least relevant grade.
+        scale: name of the gate's scale.
+    """
+    said = [
+        f"{name} {a}, not {b}"
+        for name, a, b in (
+            ("policy", certificate.policy, policy.name),
+            ("floor", certificate.floor, floor),
+            ("scale", certificate.scale, scale),
+        )
+        if a != b and not (name == "policy" and certificate.policy_terms == policy.terms)
+    ]
+    if certificate.policy == policy.name and certificate.policy_terms != policy.terms:
+        was, wants = certificate.policy_terms, policy.terms
+        bars = [f"{k} {was.get(k)}, not {wants.get(k)}" for k in wants if was.get(k) != wants[k]]
+        said.append(f"policy {policy.name} with other bars ({'; '.join(bars)})")
+    if not said:
+        return None
+    return f"The certificate is for {', '.join(said)}; calibrate on this project's terms."
+
+
+def time_or_level_problem(certificate: Certificate, now: datetime) -> str | None:
+    """Why it does not hold now, whichever judge is meant; None when it does."""
+    if now < certificate.made_at:
+        return f"The certificate is dated {iso(certificate.made_at)}, which is in the future."
+    if now >= certificate.expires_at:
+        return f"The certificate expired at {iso(certificate.expires_at)}; calibrate again."
+    if certificate.level is not Level.TRUSTED:
+        why = "; ".join(certificate.reasons)
+        return f"The certificate's level is {certificate.level.value}, not trusted: {why}."
+    return None
