@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from relgate.eval.agreement.split import check_hygiene, take_part
 from relgate.eval.catalogue import Catalogue
 from relgate.eval.gaps.fill import Filled, Progress, fill_gaps, merge_filled
 from relgate.eval.gaps.fill_open import OpenFacts, fill_open
@@ -17,7 +16,7 @@ from relgate.eval.gaps.open import OpenGaps
 from relgate.eval.gaps.plan import FillPlan, plan_fill
 from relgate.eval.judges import OpenedJudge
 from relgate.eval.lists.build import ListBuilder
-from relgate.eval.lists.types import JudgmentList, Query, Source, match_key
+from relgate.eval.lists.types import JudgmentList, Query, match_key
 from relgate.eval.metrics.align import Axis, align
 from relgate.eval.metrics.overlap import overlap, require_overlap
 from relgate.eval.project import Project
@@ -32,11 +31,10 @@ __all__ = [
     "Aligned",
     "FilledList",
     "align_inputs",
-    "calibration_labels",
     "fill_runs",
     "fill_runs_open",
     "opaque_queries",
-    "plan_labels",
+    "plan_gaps",
     "plan_runs",
     "query_texts",
     "with_texts",
@@ -277,40 +275,13 @@ def plan_runs(
     aligned: Aligned, opened: OpenedJudge, catalogue: Catalogue, project: Project
 ) -> FillPlan:
     """What `fill_runs` would ask for, and `fill_runs_open` at most; nothing is asked."""
-    return _plan(_gaps(aligned, project), opened, catalogue, project)
+    return plan_gaps(_gaps(aligned, project), opened, catalogue, project)
 
 
-def calibration_labels(labels: JudgmentList, opened: OpenedJudge) -> JudgmentList:
-    """The labels that may measure the judge: none of a query that is in its prompt.
-
-    Raises:
-        HonestyError: an example's query is among them all the same.
-    """
-    if not opened.examples:
-        return labels
-    kept = take_part(labels, "calibration")
-    check_hygiene((e.query for e in opened.examples), (row.query.shown for row in kept.rows()))
-    return kept
-
-
-def plan_labels(
-    labels: JudgmentList, opened: OpenedJudge, catalogue: Catalogue, project: Project
-) -> FillPlan:
-    """What a calibration on `labels` would ask for; nothing is asked."""
-    by_query: dict[int, list[str]] = {}
-    for q, row in zip(labels.query.tolist(), labels.rows(), strict=True):
-        if row.provenance.source is not Source.JUDGE:
-            by_query.setdefault(q, []).append(row.doc_id)
-    gaps = [
-        QueryGaps(labels.queries[q], text_known=True, doc_ids=tuple(docs), returned=len(docs))
-        for q, docs in by_query.items()
-    ]
-    return _plan(gaps, opened, catalogue, project)
-
-
-def _plan(
+def plan_gaps(
     gaps: Sequence[QueryGaps], opened: OpenedJudge, catalogue: Catalogue, project: Project
 ) -> FillPlan:
+    """What grading these pairs would ask for and cost; nothing is asked."""
     return plan_fill(
         gaps,
         catalogue.candidate,

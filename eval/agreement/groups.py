@@ -183,13 +183,14 @@ def by_grade(tables: NDArray[np.int64], *, seed: int, resamples: int) -> tuple[L
         resamples: draws of the resampling.
     """
     n_grades = tables.shape[-1]
-    gap = np.arange(n_grades) - np.arange(n_grades)[:, None]  # judge less people
+    scale = np.arange(n_grades, dtype=np.int64)
+    gap: NDArray[np.int64] = scale - scale[:, None]  # judge less people
     found: list[Leniency] = []
     for grade in range(n_grades):
-        rows = tables[:, grade, :]
+        rows, off = tables[:, grade, :], gap[grade]
         sums = np.column_stack([
-            rows.sum(axis=-1), rows @ gap[grade],
-            *(rows @ side for side in (gap[grade] < 0, gap[grade] == 0, gap[grade] > 0)),
+            rows.sum(axis=-1), rows @ off,
+            *(rows @ side for side in (off < 0, off == 0, off > 0)),
         ]).astype(float)  # fmt: skip
         figures = intervals_of(sums[sums[:, 0] > 0], _shares, seed=seed, resamples=resamples)
         why = f"people gave no compared pair the grade {grade}"

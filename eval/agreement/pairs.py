@@ -126,7 +126,7 @@ class GradedPairs:
 
 def identity_of(judge: Judge) -> JudgeIdentity:
     """What a judge says of itself, with the parts of its fingerprint where it shows them."""
-    parts: Mapping[str, str] = {**(key_parts(judge) or {})}
+    parts = {str(name): part for name, part in (key_parts(judge) or {}).items()}
     return JudgeIdentity(judge.version, judge.fingerprint, judge.model, judge.family, parts)
 
 

@@ -76,5 +76,5 @@ def _built(stated: _PolicyFile, path: Path) -> TrustPolicy:
     except UsageError as error:
         raise InputError(f"base: {error}", path=path, mend="name one of these presets") from None
     said: dict[str, Any] = stated.model_dump(exclude={"name", "base"}, exclude_none=True)
-    changes = {key: None if value == "none" else value for key, value in said.items()}
-    return replace(base, name=stated.name, **changes)
+    said |= {key: None for key, value in said.items() if value == "none"}
+    return replace(base, name=stated.name, **said)

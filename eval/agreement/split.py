@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from relgate.eval.lists.types import JudgmentList, Source
+from relgate.eval.lists.types import JudgmentList, Query, Source
 from relgate.judge.types import Candidate, Example
 from relgate.rubrics import Rubric
 from relgate.rubrics.errors import HonestyError, InputError, UsageError
@@ -67,25 +67,34 @@ NOTHING_DECLARED = Hygiene()
 
 
 def kept_apart(
-    labels: JudgmentList, tuning: Iterable[str], *, split: bool
+    labels: JudgmentList, tuning: Iterable[Query], *, split: bool
 ) -> tuple[JudgmentList, Hygiene]:
     """The labels that may measure a judge, and the record of what was kept apart.
 
+    Queries are the same when their texts are, and by id where one of the two has no text.
+
     Args:
         labels: all labels.
-        tuning: texts or ids of the queries that shaped the judge.
+        tuning: the queries that shaped the judge.
         split: leave out the labels of the tuning part first.
 
     Raises:
         HonestyError: a query of `tuning` is among the labels that are left.
     """
-    shaping = {_key(query): query for query in tuning}
+    shaping = list(tuning)
+    texts, ids = {_key(q.shown) for q in shaping}, {_key(q.id) for q in shaping}
+    bare = {_key(q.id) for q in shaping if q.text is None}
     kept = take_part(labels, "calibration") if split else labels
-    measuring = [kept.queries[int(i)] for i in np.unique(kept.query)]
-    check_hygiene(shaping.values(), (name for q in measuring for name in {q.shown, q.id}))
+    measuring: list[Query] = [kept.queries[int(i)] for i in np.unique(kept.query)]
+    both = [
+        q.shown
+        for q in measuring
+        if _key(q.shown) in texts or _key(q.id) in bare or (q.text is None and _key(q.id) in ids)
+    ]
+    check_hygiene(both, both)
     return kept, Hygiene(
-        tuning_queries=len(shaping),
-        tuning_hash=_digest(*sorted(shaping)).hex() if shaping else None,
+        tuning_queries=len(texts),
+        tuning_hash=_digest(*sorted(texts)).hex() if texts else None,
         split_hash=split_hash(q.shown for q in labels.queries) if split else None,
         left_out=len(labels) - len(kept),
     )

@@ -110,10 +110,10 @@ def _step_review(
 def _step_calibrate(output: Output, project: Project, folder: Path) -> str:
     from relgate.eval.agreement.calibrate import calibrate_judge  # noqa: PLC0415 - numpy
     from relgate.eval.cli import load  # noqa: PLC0415
-    from relgate.eval.cli.cmd_calibrate import (  # noqa: PLC0415
+    from relgate.eval.cli.calibration_out import (  # noqa: PLC0415
+        certify,
         show_calibration,
         write_calibration,
-        write_certificate_of,
     )
     from relgate.eval.judges import open_judge  # noqa: PLC0415
 
@@ -129,7 +129,7 @@ def _step_calibrate(output: Output, project: Project, folder: Path) -> str:
     )
     calibration = calibrate_judge(opened.judge, judgments, catalogue.candidate)
     show_calibration(output, calibration)
-    write_certificate_of(output, calibration, project.certificates)
+    certify(output, calibration, project.certificates)
     write_calibration(output, calibration, folder)
     output.line()
     return calibration.level.value

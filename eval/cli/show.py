@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from relgate.eval.cli.common import Output
 from relgate.eval.gaps.plan import FillPlan
@@ -17,7 +19,14 @@ from relgate.eval.review.types import Review, RuleState
 from relgate.eval.workflow import Reviewed
 from relgate.judge.prices import PRICES_AS_OF
 
-__all__ = ["REVIEW_FILES", "show_plan", "show_review", "write_review"]
+__all__ = [
+    "REVIEW_FILES",
+    "plan_json",
+    "plan_lines",
+    "show_plan",
+    "show_review",
+    "write_review",
+]
 
 REVIEW_FILES = ("review.json", "review.md", "judgments.jsonl")
 """What a review writes into its folder; the last one only after a fill."""
@@ -89,33 +98,42 @@ def show_review(output: Output, review: Review) -> None:
 
 def show_plan(output: Output, plan: FillPlan) -> None:
     """What would be asked and what it would cost."""
-    output.line(
+    for line in plan_lines(plan):
+        output.line(line)
+    output.document(plan_json(plan))
+
+
+def plan_lines(plan: FillPlan) -> Iterator[str]:
+    """What would be asked and what it would cost, a line each."""
+    yield (
         f"{plan.pairs:,} pairs to grade, {plan.cached:,} of them in the cache: {plan.calls:,} calls"
     )
     if plan.no_text:
-        output.line(f"{plan.no_text:,} pairs have no text in the catalogue and would not be asked")
+        yield f"{plan.no_text:,} pairs have no text in the catalogue and would not be asked"
     if plan.calls:
-        output.line(
+        yield (
             f"tokens sent {plan.prompt.least:,} to {plan.prompt.most:,}, "
             f"back {plan.reply.least:,} to {plan.reply.most:,} (thinking not included)"
         )
         cost = plan.cost_usd
-        output.line(
+        yield (
             "cost unknown: no price for this model; give it under [prices] in relgate.toml"
             if cost is None
             else f"cost {cost[0]:.4f} to {cost[1]:.4f} USD by prices of {PRICES_AS_OF}; check them"
         )
-    output.document(
-        {
-            "pairs": plan.pairs,
-            "cached": plan.cached,
-            "no_text": plan.no_text,
-            "calls": plan.calls,
-            "prompt_tokens": [plan.prompt.least, plan.prompt.most],
-            "reply_tokens": [plan.reply.least, plan.reply.most],
-            "cost_usd": None if plan.cost_usd is None else list(plan.cost_usd),
-        }
-    )
+
+
+def plan_json(plan: FillPlan) -> dict[str, Any]:
+    """The plan as plain data."""
+    return {
+        "pairs": plan.pairs,
+        "cached": plan.cached,
+        "no_text": plan.no_text,
+        "calls": plan.calls,
+        "prompt_tokens": [plan.prompt.least, plan.prompt.most],
+        "reply_tokens": [plan.reply.least, plan.reply.most],
+        "cost_usd": None if plan.cost_usd is None else list(plan.cost_usd),
+    }
 
 
 def write_review(output: Output, folder: Path, done: Reviewed, *, filled: bool) -> None:

@@ -99,7 +99,12 @@ def test_a_judge_whose_calls_all_fail_leaves_everything_undefined(make):
     result = calibrate_judge(make.judge(says), make.labels(labels), text_of)
     assert result.level is Level.INSUFFICIENT
     assert (result.n, result.coverage, result.error_rate) == (0, 0.0, 1.0)
-    assert all(figure.point is None for figure in result.figures.values())
+    agreement = result.figures.keys() - {"coverage", "error_rate"}
+    assert all(result.figures[name].point is None for name in agreement)
+    assert {result.figures[name].why for name in agreement} == {
+        "no pair has both a label and a grade"
+    }
+    assert result.figures["coverage"].point == 0
     assert result.errors == {"provider": 240}
 
 
@@ -345,7 +350,7 @@ def test_a_clean_calibration_warns_of_nothing(make):
 def test_the_policy_is_named_in_the_result(make):
     pairs = make.pairs([3, 0, 3, 0, 3], [3, 0, 3, 0, 3])
     result = calibrate_pairs(pairs, scale=SCALES["0-3"], terms=Terms(policy=POLICIES["seed"]))
-    assert (result.policy, result.level) == ("seed", Level.TRUSTED)
+    assert (result.policy.name, result.level) == ("seed", Level.TRUSTED)
 
 
 def test_no_pair_at_all_is_an_error(make):

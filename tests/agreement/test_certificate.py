@@ -11,12 +11,13 @@ import pytest
 from relgate.eval.agreement.calibrate import calibrate_judge, calibrate_pairs
 from relgate.eval.agreement.certificate import (
     Certificate,
-    certificate_problem,
     find_certificate,
     make_certificate,
     read_certificate,
     write_certificate,
 )
+from relgate.eval.agreement.pairs import JudgeIdentity
+from relgate.eval.agreement.standing import certificate_problem
 from relgate.eval.lists.types import SCALES
 from relgate.judge.types import Candidate
 from relgate.rubrics.errors import InputError, UsageError
@@ -34,8 +35,9 @@ def trusted(make) -> Certificate:
 
 
 def ask(certificate: Certificate | None, **changes: object) -> str | None:
-    asked = {"fingerprint": FINGERPRINT, "version": VERSION, "now": NOW + timedelta(days=1)}
-    return certificate_problem(certificate, **(asked | changes))
+    now = changes.pop("now", NOW + timedelta(days=1))
+    asked = {"fingerprint": FINGERPRINT, "version": VERSION, "model": "scripted-1"}
+    return certificate_problem(certificate, JudgeIdentity(**(asked | changes)), now=now)
 
 
 def test_it_names_judge_labels_figures_and_dates(trusted: Certificate):
@@ -163,8 +165,10 @@ def test_each_problem_is_said_in_one_sentence(trusted: Certificate, make):
     weak = make_certificate(calibrate_pairs_named(make), now=NOW)
     problems = {
         "has no calibration certificate": ask(None),
-        "is of judge version": ask(trusted, version="esci-v1@99999999"),
-        "is of judge fingerprint": ask(trusted, fingerprint="0" * 16),
+        "the rubric (esci-v1@0123abcd certified, esci-v1@99999999 now)": ask(
+            trusted, version="esci-v1@99999999"
+        ),
+        "what differs: something that is not recorded": ask(trusted, fingerprint="0" * 16),
         "in the future": ask(trusted, now=NOW - timedelta(hours=1)),
         "expired at 2026-05-30T12:00:00Z": ask(trusted, now=trusted.expires_at),
         "level is insufficient": ask(weak),

@@ -32,9 +32,11 @@ def test_the_page_names_figures_intervals_table_level_and_constants(make):
 def test_undefined_is_written_as_undefined_never_0_or_nan(make):
     result = calibrate_pairs(make.pairs([3] * 6, [3, 2, 1, 0, 3, 3]), scale=SCALES["0-3"])
     page = calibration_markdown(result)
-    assert "| kappa, quadratic weights | undefined | undefined |" in page
+    why = "people used one grade only, 3"
+    assert f"| kappa, quadratic weights | undefined ({why}) | undefined |" in page
     assert "nan" not in page.lower()
-    assert calibration_json(result)["figures"]["kappa"]["point"] is None
+    kappa = calibration_json(result)["figures"]["kappa"]
+    assert (kappa["point"], kappa["why"]) == (None, why)
     assert "people used one grade only, 3: kappa is undefined" in page
 
 

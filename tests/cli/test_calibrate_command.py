@@ -55,12 +55,6 @@ def test_grades_that_name_no_judge_certify_nothing(call, llmjudge, tmp_path):
     assert not (tmp_path / "certificates").exists()
 
 
-def test_judge_and_grades_are_not_measured_together(call, llmjudge):
-    done = call(*llmjudge, "--judge", "baseline")
-    assert done.code == 2
-    assert "not both" in done.complaint
-
-
 def test_a_judge_of_the_settings_does_not_stand_against_grades(call, llmjudge, tmp_path):
     (tmp_path / "relgate.toml").write_text('judge = "baseline"\n')
     assert call(*llmjudge, "--json").json["n"] == 4423
