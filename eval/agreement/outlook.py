@@ -206,8 +206,11 @@ def _side(
 ) -> float | None:
     """The share of a figure's variance that comes from the labels at or above the floor.
 
-    Each side is resampled with the other held at what it is; None where neither moves it.
+    Each side is resampled with the other held at what it is; None where neither moves it, or for
+    a figure that is not of the confusion table alone.
     """
+    if name not in all_figures(tables.sum(axis=0), floor=floor):
+        return None
     drawn = resampled_tables(tables, seed=seed, resamples=resamples)
     whole = tables.sum(axis=0).astype(float)
     variances: list[float] = []

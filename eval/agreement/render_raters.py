@@ -8,8 +8,8 @@ from typing import Any
 from relgate.eval.agreement.intervals import CONFIDENCE, Figure
 from relgate.eval.agreement.people import OVER_PEOPLE, JudgeAmongPeople
 from relgate.eval.agreement.ratings import PairAgreement, RaterAgreement
-from relgate.eval.agreement.render import shown_figure
 from relgate.eval.agreement.versus import Versus
+from relgate.eval.agreement.words import shown_figure
 from relgate.eval.lists.table import cell, guarded
 
 __all__ = [
