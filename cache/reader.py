@@ -21,13 +21,14 @@ CLAIM_PREFIX: Final = "claim "
 """Starts the key of a claim: a row apart, no grade."""
 
 _CHUNK: Final = 900  # below 999, SQLite's least bound on variables in a statement
+_PAGES: Final = 16_384  # 64 MB at most; no mmap: a file cut short under it kills the process
 _READ_S: Final = 60.0
 _STEPS: Final = 100_000
 
-_COLUMNS: Final = (
-    "key, CASE WHEN raw = 1 AND mode = 1 AND filename IS NULL AND typeof(key) = 'text'"
-    " AND typeof(value) = 'text' THEN value END FROM Cache"
-)
+_PLAIN: Final = "raw = 1 AND mode = 1 AND filename IS NULL AND typeof(value) = 'text'"
+_COLUMNS: Final = f"key, CASE WHEN {_PLAIN} AND typeof(key) = 'text' THEN value END FROM Cache"
+# what equals a text is text: a key that was asked for needs no look at its type
+_BY_KEY: Final = f"SELECT key, CASE WHEN {_PLAIN} THEN value END FROM Cache WHERE key IN "  # noqa: S608 - constants
 
 _log = logging.getLogger(__name__)
 
@@ -47,6 +48,7 @@ class Reader:
         self._path = path
         self._con = connect(path, frozen=frozen, say=True)
         self._con.text_factory = str
+        self._con.execute(f"PRAGMA cache_size = {_PAGES}")
         self._turn = threading.Lock()
         self._warned = False
         self.found = 0
@@ -70,7 +72,7 @@ class Reader:
         """Puts what there is under `keys` into `found`, None for a row that is not handed out."""
         marks = ",".join("?" * len(keys))
         try:
-            rows = self._rows(f"SELECT {_COLUMNS} WHERE key IN ({marks})", keys)
+            rows = self._rows(f"{_BY_KEY}({marks})", keys)
         except sqlite3.DataError:  # one value is too large to load: it alone is the miss
             if len(keys) == 1:
                 found[keys[0]] = None

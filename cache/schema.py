@@ -69,7 +69,7 @@ SETTINGS: Final[Mapping[str, int | str]] = {
     "sqlite_auto_vacuum": 1,
     "sqlite_cache_size": 2**13,
     "sqlite_journal_mode": "wal",
-    "sqlite_mmap_size": 2**26,
+    "sqlite_mmap_size": 0,  # a file cut short under a mapping would kill the process
     "sqlite_synchronous": 1,
 }
 """What diskcache is opened with."""

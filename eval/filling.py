@@ -14,11 +14,11 @@ from relgate.eval.gaps.fill_open import OpenFacts, fill_open
 from relgate.eval.gaps.find import QueryGaps, find_gaps
 from relgate.eval.gaps.open import OpenGaps
 from relgate.eval.gaps.plan import FillPlan, plan_fill
-from relgate.eval.judges import OpenedJudge
 from relgate.eval.lists.build import ListBuilder
 from relgate.eval.lists.types import JudgmentList, Query, match_key
 from relgate.eval.metrics.align import Axis, align
 from relgate.eval.metrics.overlap import overlap, require_overlap
+from relgate.eval.opened_judge import OpenedJudge
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryTable
 from relgate.eval.review.types import Evidence, FillFacts

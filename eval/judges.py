@@ -1,24 +1,23 @@
-"""Opens the judge that a name stands for, holds it to the honesty rules. I/O."""
+"""Opens the judge that a name stands for. I/O."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from relgate.cache.base import Store
 from relgate.cache.judge import CachedJudge
 from relgate.cache.store import open_store
 from relgate.eval.agreement.split import few_shot_examples
 from relgate.eval.lists.types import JudgmentList, Source
+from relgate.eval.opened_judge import OpenedJudge
 from relgate.eval.project import Project
 from relgate.judge.baseline import BaselineJudge, LabelledPair
 from relgate.judge.decisions import make_decision_judge
 from relgate.judge.engine import CallPolicy
-from relgate.judge.families import check_circularity, check_family_separation, judge_family
 from relgate.judge.llm import LlmJudge, make_llm_judge
 from relgate.judge.panel import PanelJudge, members_of, panel_of_shuffles
 from relgate.judge.providers.select import (
@@ -33,87 +32,9 @@ from relgate.judge.types import Candidate, Example, Generate, GenerateRequest, J
 from relgate.rubrics import Rubric, load_rubric
 from relgate.rubrics.errors import InputError, UsageError
 
-__all__ = ["OpenedJudge", "check_honesty", "check_named_family", "check_opened", "open_judge"]
+__all__ = ["open_judge"]
 
 CandidateOf = Callable[[str], Candidate | None]
-
-
-@dataclass(slots=True)
-class OpenedJudge:
-    """A judge ready to grade, and what can be told of it.
-
-    Attributes:
-        name: as the command line names it.
-        judge: the judge, behind the cache where it has one.
-        rubric: what its grades mean.
-        llm: the judge over a model, or None for the baseline.
-        cached: the cache around it, or None.
-        store: what the cache keeps its grades in, or None.
-        examples: few-shot examples in its prompt; their queries may not calibrate it.
-        votes: how often each pair is asked: 1, or the shuffles of a panel.
-        members: a panel's members, each of which the honesty rules must hold for.
-        notes: what a reader should know.
-    """
-
-    name: str
-    judge: Judge
-    rubric: Rubric
-    llm: LlmJudge | None = None
-    cached: CachedJudge | None = None
-    store: Store | None = None
-    examples: tuple[Example, ...] = ()
-    votes: int = 1
-    members: tuple[Judge, ...] = ()
-    notes: tuple[str, ...] = ()
-
-    @property
-    def calls(self) -> int | None:
-        """Calls made to the model so far; None for a judge that makes none."""
-        return None if self.llm is None else self.llm.engine.stats.calls
-
-    @property
-    def cost_usd(self) -> float | None:
-        """US dollars spent so far, by the price table; None where no price is known."""
-        if self.llm is None or self.llm.engine.policy.price is None:
-            return None
-        return self.llm.engine.stats.cost_usd
-
-    def spent(self) -> str:
-        """Tokens and money so far, for a line of progress; empty for a judge without calls."""
-        if self.llm is None:
-            return ""
-        stats = self.llm.engine.stats
-        tokens = (
-            f"; {stats.calls:,} calls, {stats.prompt_tokens + stats.completion_tokens:,} tokens"
-        )
-        return tokens if self.cost_usd is None else f"{tokens}, {self.cost_usd:.4f} USD"
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """What the calls so far showed: another model answered, a weaker reply mode, a stop."""
-        if self.llm is None:
-            return ()
-        said: list[str] = []
-        asked, answered = self.llm.model, self.llm.engine.stats.models
-        others = sorted(answered - {asked})
-        if asked is not None and others:
-            said.append(f"asked for model {asked}, answered by {', '.join(others)}")
-        mode = getattr(self.llm.generate, "mode", "json_schema")
-        if mode != "json_schema":
-            said.append(f"the endpoint takes no strict schema: replies were asked for as {mode}")
-        if self.llm.engine.stopped is not None:
-            said.append(f"the run stopped: {self.llm.engine.stopped.message}")
-        return tuple(said)
-
-    @property
-    def hits(self) -> int:
-        """Pairs answered from the cache so far."""
-        return 0 if self.cached is None else self.cached.hits
-
-    def close(self) -> None:
-        """Gives back the cache's files. May be called twice."""
-        if self.store is not None:
-            self.store.close()
 
 
 def open_judge(
@@ -173,28 +94,6 @@ def open_judge(
 def _panel(llm: LlmJudge, shuffles: int) -> PanelJudge | None:
     """The judge in several orders, their median; None for a single order."""
     return None if shuffles == 1 else panel_of_shuffles(llm, shuffles=shuffles)
-
-
-def check_named_family(
-    name: str, project: Project, models: Iterable[str] | None, overrides: Iterable[str]
-) -> None:
-    """Refuses a judge by its name alone, before a key is asked for or a file opened.
-
-    Raises:
-        HonestyError: it is, or may be, of the family of one of `models`.
-        UsageError: no such judge.
-    """
-    spec = parse_judge_spec(name)
-    if spec.kind == "baseline":
-        return
-    family = judge_family(spec.model, project.judge_family)
-    if models is not None:
-        check_family_separation(
-            judge_model=spec.model or name,
-            family=family,
-            system_models=models,
-            override="family" in set(overrides),
-        )
 
 
 def _examples(
@@ -354,87 +253,3 @@ def _baseline(
             mend="give the catalogue of the index that was labelled",
         )
     return BaselineJudge.fit(pairs, rubric)
-
-
-def check_opened(
-    opened: OpenedJudge,
-    *,
-    system_models: Iterable[str] | None,
-    ranker_judges: Iterable[str],
-    overrides: Iterable[str],
-) -> tuple[str, ...]:
-    """Holds a judge, and each member of a panel, to the honesty rules; see `check_honesty`."""
-    own = opened.judge
-    members = opened.members or (own,)
-    models = None if system_models is None else tuple(system_models)
-    rankers, named = tuple(ranker_judges), tuple(overrides)
-    panel = check_circularity(
-        version=own.version,
-        fingerprint=own.fingerprint,
-        ranker_judges=rankers,
-        override="circular" in named,
-    )
-    said = () if panel is None or not opened.members else (panel,)
-    return said + tuple(
-        sentence
-        for member in members
-        for sentence in check_honesty(
-            version=member.version,
-            fingerprint=member.fingerprint,
-            model=member.model,
-            family=member.family,
-            system_models=models,
-            ranker_judges=rankers,
-            overrides=named,
-        )
-    )
-
-
-def check_honesty(
-    *,
-    version: str | None,
-    fingerprint: str | None,
-    model: str | None,
-    family: str | None,
-    system_models: Iterable[str] | None,
-    ranker_judges: Iterable[str],
-    overrides: Iterable[str],
-) -> tuple[str, ...]:
-    """Refuses a judge of the pipeline's own family, or one that made the ranking.
-
-    Args:
-        version: the judge's version.
-        fingerprint: its fingerprint.
-        model: its model.
-        family: its family; None when unknown.
-        system_models: the pipeline's models; None when undeclared, which is checked by R16.
-        ranker_judges: versions or fingerprints of judges inside the pipeline.
-        overrides: rules overridden by name: `family`, `circular`.
-
-    Returns:
-        The sentences that every report must show, one an override that was needed.
-
-    Raises:
-        HonestyError: exit code 5.
-    """
-    named = set(overrides)
-    said: list[str | None] = []
-    if system_models is not None:
-        said.append(
-            check_family_separation(
-                judge_model=model or version,
-                family=family,
-                system_models=system_models,
-                override="family" in named,
-            )
-        )
-    if version is not None:
-        said.append(
-            check_circularity(
-                version=version,
-                fingerprint=fingerprint,
-                ranker_judges=ranker_judges,
-                override="circular" in named,
-            )
-        )
-    return tuple(sentence for sentence in said if sentence is not None)

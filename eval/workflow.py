@@ -23,8 +23,9 @@ from relgate.eval.filling import (
 from relgate.eval.gaps.fill import Progress
 from relgate.eval.gaps.fill_open import OpenFacts
 from relgate.eval.gaps.told import open_fill_lines, with_open_facts
-from relgate.eval.judges import OpenedJudge, check_honesty, check_opened
+from relgate.eval.judge_honesty import check_honesty, check_opened
 from relgate.eval.lists.types import JudgmentList
+from relgate.eval.opened_judge import OpenedJudge
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryRow, QueryTable
 from relgate.eval.review.change import ChangeDescription

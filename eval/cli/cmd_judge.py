@@ -19,7 +19,7 @@ from relgate.eval.cli.common import (
 
 if TYPE_CHECKING:
     from relgate.eval.catalogue import Catalogue
-    from relgate.eval.judges import OpenedJudge
+    from relgate.eval.opened_judge import OpenedJudge
     from relgate.judge.types import Candidate, JudgedHit
 
 __all__ = ["command"]

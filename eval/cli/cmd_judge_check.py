@@ -23,7 +23,7 @@ from relgate.eval.cli.common import (
 from relgate.rubrics.errors import InputError, PlatformError
 
 if TYPE_CHECKING:
-    from relgate.eval.judges import OpenedJudge
+    from relgate.eval.opened_judge import OpenedJudge
     from relgate.judge.robustness.attacks import Attack
     from relgate.judge.robustness.sample import Plan, Shelf
     from relgate.judge.robustness.types import Batch, Robustness

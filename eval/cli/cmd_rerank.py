@@ -23,7 +23,7 @@ from relgate.rubrics.errors import InputError, PlatformError
 
 if TYPE_CHECKING:
     from relgate.eval.catalogue import Catalogue
-    from relgate.eval.judges import OpenedJudge
+    from relgate.eval.opened_judge import OpenedJudge
     from relgate.eval.runs.types import Run
 
 __all__ = ["command"]

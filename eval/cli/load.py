@@ -12,9 +12,11 @@ import click
 from relgate.eval.catalogue import Catalogue, read_catalogue
 from relgate.eval.cli.common import Output
 from relgate.eval.filling import opaque_queries, with_texts
-from relgate.eval.judges import OpenedJudge, check_named_family, check_opened, open_judge
+from relgate.eval.judge_honesty import check_named_family, check_opened
+from relgate.eval.judges import open_judge
 from relgate.eval.lists.read import ListFile, read_list
 from relgate.eval.lists.types import JudgmentList
+from relgate.eval.opened_judge import OpenedJudge
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryTable, read_queries
 from relgate.eval.runs.read import read_run

@@ -11,8 +11,8 @@ from relgate.eval.catalogue import Catalogue
 from relgate.eval.gaps.fill import Filled, Progress, fill_gaps
 from relgate.eval.gaps.find import QueryGaps
 from relgate.eval.gaps.plan import FillPlan, plan_fill
-from relgate.eval.judges import OpenedJudge
 from relgate.eval.lists.types import JudgmentList
+from relgate.eval.opened_judge import OpenedJudge
 from relgate.eval.project import Project
 from relgate.eval.refresh.apply import Refreshed, apply_grades, stale_gaps
 from relgate.eval.refresh.recent import RecentJudge

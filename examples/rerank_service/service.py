@@ -22,7 +22,8 @@ from typing import Annotated, Any
 import h11
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from relgate.eval.judges import OpenedJudge, open_judge
+from relgate.eval.judges import open_judge
+from relgate.eval.opened_judge import OpenedJudge
 from relgate.eval.project import Project
 from relgate.judge import Candidate, llm_rerank
 from relgate.rubrics.errors import RelgateError

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from relgate.eval.agreement.calibrate import Terms, calibrate_judge
 from relgate.eval.agreement.certificate import make_certificate, write_certificate
 from relgate.eval.catalogue import Catalogue
-from relgate.eval.judges import OpenedJudge
 from relgate.eval.lists.build import ListBuilder
 from relgate.eval.lists.types import SCALES, JudgmentList, Provenance, Query, Source
+from relgate.eval.opened_judge import OpenedJudge
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryRow, QueryTable
 from relgate.eval.review.change import ChangeDescription

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relgate.eval.judges import check_honesty
+from relgate.eval.judge_honesty import check_honesty
 from relgate.eval.review.change import ChangeDescription
 from relgate.eval.review.types import JudgeUse, RuleState, Verdict
 from relgate.judge.families import NO_FAMILY
