@@ -28,9 +28,9 @@ from relgate.eval.cli.common import Output, progress
 from relgate.eval.cli.load import load_catalogue, load_judge, load_queries, require
 from relgate.eval.cli.show import plan_json, plan_lines
 from relgate.eval.filling import with_texts
-from relgate.eval.judges import OpenedJudge
 from relgate.eval.lists.read import read_list
 from relgate.eval.lists.types import JudgmentList, Query, Source
+from relgate.eval.opened_judge import OpenedJudge
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryTable, read_queries
 from relgate.rubrics.errors import InputError, PlatformError
