@@ -41,6 +41,7 @@ format: .venv/ready
 
 docs: .venv/ready ## pages made from code
 	$(PY) -m relgate.eval.report.rule_table > docs/rules.md
+	$(PY) -m relgate.eval.report.schema > docs/review.schema.json
 
 bench: .venv/ready ## ratios against a peer in the same run
 	$(PY) bench/run.py

@@ -20,6 +20,8 @@ COMMANDS: dict[str, str] = {
     "init": "Write a commented relgate.toml.",
     "demo": "Run the whole job on the bundled example shop.",
     "review": "Review a change: before and after, judged, with a verdict.",
+    "explain": "Say what a rule of the reviewer asks, and how to mend.",
+    "report": "Render a saved review again.",
     "score": "Score runs against a judgment list.",
     "compare": "Compare runs pair by pair: interval, p, effect, power.",
     "gaps": "List the documents that nobody rated.",
@@ -106,9 +108,14 @@ def _usage_hint(error: click.ClickException) -> str | None:
 
 
 def _say(message: str, *, hint: str | None = None) -> None:
-    from relgate.eval.report.escape import terminal_text  # noqa: PLC0415 - only for errors
+    from relgate.eval.report.escape import (  # noqa: PLC0415 - only for errors
+        heeds_commands,
+        inert_in_ci,
+        terminal_text,
+    )
 
     line = " ".join(redact(message, known_secrets(os.environ)).split())
+    line = inert_in_ci(line) if heeds_commands(os.environ) else line
     click.echo(terminal_text(f"relgate: {line}"), err=True)
     if hint is not None:
         click.echo(terminal_text(f"relgate: {hint}"), err=True)

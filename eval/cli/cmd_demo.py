@@ -72,7 +72,8 @@ def _step_review(
 ) -> Reviewed:
     from relgate.eval.change_file import read_change  # noqa: PLC0415 - numpy, as the rest
     from relgate.eval.cli import load  # noqa: PLC0415
-    from relgate.eval.cli.show import show_review, write_review  # noqa: PLC0415
+    from relgate.eval.cli.outputs import saved, write_files  # noqa: PLC0415
+    from relgate.eval.cli.show import show_review  # noqa: PLC0415
     from relgate.eval.judges import open_judge  # noqa: PLC0415
     from relgate.eval.workflow import ReviewRequest, review_runs  # noqa: PLC0415
 
@@ -101,8 +102,9 @@ def _step_review(
         table=load.load_queries(project),
         on_progress=progress(output, "graded"),
     )
-    show_review(output, done.review)
-    write_review(output, folder, done, filled=opened is not None)
+    found = saved(output, done)
+    show_review(output, found.review)
+    write_files(output, folder, found, done.judgments if opened is not None else None)
     output.line()
     return done
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
+import json
 from collections.abc import Mapping
-from dataclasses import replace
-from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 import click
@@ -30,10 +26,15 @@ from relgate.eval.cli.common import (
 
 __all__ = ["command"]
 
-# Where the CI systems keep the commit, read here at the rim.
-_SHA_VARIABLES = ("GITHUB_SHA", "CI_COMMIT_SHA", "BUILDKITE_COMMIT", "CIRCLE_SHA1", "GIT_COMMIT")
-
 _MILDER = {"needs-work": 0, "block": 1, "refuse": 2}
+
+
+def _print_schema(ctx: click.Context, _param: click.Parameter, value: bool) -> None:  # noqa: FBT001
+    if value:
+        from relgate.eval.report.schema import review_schema  # noqa: PLC0415 - pydantic
+
+        click.echo(json.dumps(review_schema(), indent=2))
+        ctx.exit()
 
 
 @click.command("review", context_settings={"show_default": False})
@@ -44,6 +45,7 @@ _MILDER = {"needs-work": 0, "block": 1, "refuse": 2}
 @click.option("--catalogue", type=FILE, help="Product texts: what a judge sees.")
 @click.option("--queries", type=FILE, help="Query texts, head marks, weights.")
 @click.option("--change", type=FILE, help="Change description, TOML.")
+@click.option("--diff", type=FILE, help="The change as a unified diff: its types are found in it.")
 @click.option("--type", "types", multiple=True, help="Type of change; may be repeated.")
 @click.option("--intent", type=click.Choice(["improve", "neutral"]), help="What was wanted.")
 @click.option("--description", help="The change in a few words.")
@@ -88,7 +90,20 @@ _MILDER = {"needs-work": 0, "block": 1, "refuse": 2}
     help="The mildest verdict that fails; milder ones exit 0.",
 )
 @click.option("--seed", type=int, default=0, help="Seed of the resampling.")
-@click.option("--out", type=OUT_DIR, help="Folder for review.json, review.md and judgments.jsonl.")
+@click.option("--out", type=OUT_DIR, help="Folder for review.json, .md and .html, and junit.xml.")
+@click.option(
+    "--annotations/--no-annotations",
+    default=None,
+    help="GitHub annotations on stderr; by default where GitHub Actions runs this.",
+)
+@click.option(
+    "--schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_schema,
+    help="Print the JSON Schema of review.json, and stop.",
+)
 @config_option
 @output_options
 def command(**flags: Any) -> int:  # noqa: ANN401 - click hands over strings, paths and flags
@@ -101,43 +116,21 @@ def command(**flags: Any) -> int:  # noqa: ANN401 - click hands over strings, pa
 
 def _review(output: Output, flags: Mapping[str, Any]) -> int:
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
-    from relgate.eval.cli.show import (  # noqa: PLC0415
-        REVIEW_FILES,
-        show_plan,
-        show_review,
-        write_review,
+    from relgate.eval.cli.outputs import REVIEW_FILES  # noqa: PLC0415
+    from relgate.eval.cli.review_inputs import (  # noqa: PLC0415
+        read_inputs,
+        spare_review_inputs,
     )
+    from relgate.eval.cli.show import show_plan  # noqa: PLC0415
     from relgate.eval.filling import align_inputs, plan_runs  # noqa: PLC0415
-    from relgate.eval.report.document import review_document  # noqa: PLC0415
     from relgate.eval.workflow import ReviewRequest, review_runs  # noqa: PLC0415
 
-    project = settings(
-        output,
-        flags["config"],
-        {
-            name: flags[name]
-            for name in (
-                "judgments", "scale", "judgments_source", "catalogue", "queries", "change", "k",
-                "floor", "gain", "no_ideal", "judge", "judge_family", "fill", "certificates",
-                "cache", "fail_on", "out", "max_calls", "max_cost",
-            )
-        } | {"system_models": flags["system_models"] or None},
-    )  # fmt: skip
-    if project.out is not None:
-        load.spare_inputs(
-            [project.out / name for name in REVIEW_FILES],
-            [flags["before"], flags["after"], project.judgments, project.catalogue,
-             project.queries, project.change],
-        )  # fmt: skip
-    load.two_files(flags["before"], flags["after"])
-    before = load.load_run(flags["before"], "before", output, flags["run_format"])
-    after = load.load_run(flags["after"], "after", output, flags["run_format"])
-    found = load.load_list(project, output, flags["list_format"]) if project.judgments else None
-    change, warnings = _change(project.change, flags)
-    labels = found.judgments if found else None
-    catalogue, opened = _judge(output, flags, project, labels, change)
+    project = _project(output, flags)
+    spare_review_inputs(project, flags, REVIEW_FILES)
+    read = read_inputs(output, flags, project)
+    catalogue, opened = _judge(output, flags, project, read)
     if flags["dry_run"]:
-        aligned = align_inputs(labels, (before, after), project, table=load.load_queries(project))
+        aligned = align_inputs(read.labels, (read.before, read.after), project, table=read.table)
         show_plan(output, plan_runs(aligned, opened, catalogue, project))
         return 0
     if project.out is not None:
@@ -145,33 +138,59 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
     request = ReviewRequest(
         project=project,
         moment=now(),
-        change=change,
+        change=read.change,
         opened=opened,
         catalogue=catalogue,
         overrides=tuple(flags["overrides"]),
-        warnings=(
-            *warnings,
-            *(found.notes if found else ()),
-            *(f"{run.name}: {note}" for run in (before, after) for note in run.notes),
-        ),
+        warnings=read.warnings,
         seed=flags["seed"],
-        inputs={**_inputs(flags, project), **_mode_inputs(change)},
+        inputs=read.provenance,
     )
     done = review_runs(
-        labels,
-        before,
-        after,
+        read.labels,
+        read.before,
+        read.after,
         request,
-        table=load.load_queries(project),
+        table=read.table,
         on_progress=progress(output, "graded", opened.spent if opened else str),
     )
-    if project.out is not None:  # first: it may have been paid for, and a pipe may break
-        write_review(output, project.out, done, filled=opened is not None)
-    show_review(output, done.review)
-    output.document(review_document(done.review, done.open_fill))
-    if done.review.verdict > _MILDER[project.fail_on]:
-        return done.review.verdict.exit_code
-    if done.review.verdict:
+    return _deliver(output, project, done, annotations=flags["annotations"])
+
+
+def _project(output: Output, flags: Mapping[str, Any]) -> Any:  # noqa: ANN401 - Project
+    """The project's settings with this command's flags on top."""
+    names = (
+        "judgments", "scale", "judgments_source", "catalogue", "queries", "change", "k",
+        "floor", "gain", "no_ideal", "judge", "judge_family", "fill", "certificates",
+        "cache", "fail_on", "out", "max_calls", "max_cost",
+    )  # fmt: skip
+    given = {name: flags[name] for name in names}
+    models = {"system_models": flags["system_models"] or None}
+    return settings(output, flags["config"], given | models)
+
+
+def _deliver(
+    output: Output,
+    project: Any,  # noqa: ANN401 - Project
+    done: Any,  # noqa: ANN401 - Reviewed
+    *,
+    annotations: bool | None,
+) -> int:
+    """Files first: they may have been paid for, and a pipe may break. Returns the exit code."""
+    from relgate.eval.cli.outputs import saved, tell_ci, write_files  # noqa: PLC0415
+    from relgate.eval.cli.show import show_review  # noqa: PLC0415
+
+    found = saved(output, done)
+    if project.out is not None:
+        filled = done.review.evidence.fill is not None
+        write_files(output, project.out, found, done.judgments if filled else None)
+    tell_ci(output, found.review, annotations=annotations)
+    show_review(output, found.review)
+    output.raw_json(found.text)
+    verdict = done.review.verdict
+    if verdict > _MILDER[project.fail_on]:
+        return int(verdict.exit_code)
+    if verdict:
         output.remark(f"exit code 0, since fail_on is {project.fail_on}")
     return 0
 
@@ -180,8 +199,7 @@ def _judge(
     output: Output,
     flags: Mapping[str, Any],
     project: Any,  # noqa: ANN401 - Project
-    labels: Any,  # noqa: ANN401 - Judgments or None
-    change: Any,  # noqa: ANN401 - ChangeDescription or None
+    read: Any,  # noqa: ANN401 - ReviewInputs
 ) -> tuple[Any, Any]:
     """The catalogue and the opened judge, or two times None without a fill."""
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
@@ -197,75 +215,10 @@ def _judge(
     opened = load.load_judge(
         project,
         output,
-        labels=labels,
+        labels=read.labels,
         catalogue=catalogue,
-        models=system_models(project, change),
+        models=system_models(project, read.change),
         overrides=flags["overrides"],
         plan_only=flags["dry_run"],
     )
     return catalogue, opened
-
-
-def _inputs(flags: Mapping[str, Any], project: Any) -> dict[str, str]:  # noqa: ANN401 - Project
-    """What the review was made of: names and hashes, never a path of this machine."""
-    paths = {
-        "before": flags["before"],
-        "after": flags["after"],
-        "judgments": project.judgments,
-        "catalogue": project.catalogue if flags["judge"] or flags["fill"] else None,
-        "change": project.change,
-    }
-    found = {what: _named(path) for what, path in paths.items() if path is not None}
-    return {**found, "relgate": metadata.version("relgate"), "seed": str(flags["seed"])}
-
-
-def _mode_inputs(change: Any) -> dict[str, str]:  # noqa: ANN401 - ChangeDescription or None
-    """The runs of each mode, named and hashed as the other inputs are."""
-    runs = [run for mode in (change.modes if change else ()) for run in (mode.before, mode.after)]
-    return {f"mode {run.name}": _named(Path(run.path)) for run in runs}
-
-
-def _named(path: Path) -> str:
-    return f"{path.name}, sha256 {hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
-
-
-def _modes(flags: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The modes that flags give.
-
-    Raises:
-        click.UsageError: not NAME=BEFORE,AFTER, or a name twice.
-    """
-    from relgate.eval.change_file import read_mode  # noqa: PLC0415 - numpy
-
-    out: dict[str, Any] = {}
-    for given in flags["modes"]:
-        name, _, files = given.partition("=")
-        before, _, after = files.partition(",")
-        if not (name and before and after) or "," in after:
-            raise click.UsageError(f"--mode {given!r}: write NAME=BEFORE,AFTER")
-        if name in out:
-            raise click.UsageError(f"--mode {name} stands twice")
-        out[name] = read_mode(name, Path(before), Path(after))
-    return tuple(out.values())
-
-
-def _change(path: Path | None, flags: Mapping[str, Any]) -> tuple[Any, tuple[str, ...]]:
-    """The change description with the flags on top, and what the reader has to say."""
-    from relgate.eval.change_file import change_types, read_change  # noqa: PLC0415
-    from relgate.eval.review.change import ChangeDescription  # noqa: PLC0415
-
-    read = None if path is None else read_change(path)
-    sha = flags["sha"] or next((v for n in _SHA_VARIABLES if (v := os.environ.get(n))), None)
-    given = {
-        "types": change_types(flags["types"]) or None,
-        "intent": flags["intent"],
-        "description": flags["description"],
-        "sha": sha if read is None or read.change.sha is None or flags["sha"] else None,
-        "head_queries": flags["head_queries"] or None,
-        "modes": _modes(flags) or None,
-    }
-    given = {name: value for name, value in given.items() if value is not None}
-    if read is None and not given:
-        return None, ()
-    base = ChangeDescription() if read is None else read.change
-    return replace(base, **given), () if read is None else read.warnings

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import click
 
-from relgate.eval.report.escape import terminal_text
+from relgate.eval.report.escape import heeds_commands, inert_in_ci, terminal_text
 from relgate.judge.redact import known_secrets, redact
 
 __all__ = [
@@ -154,6 +154,7 @@ class Output:
         self.quiet = quiet
         self.no_color = no_color or "NO_COLOR" in os.environ
         self._secrets = known_secrets(os.environ)
+        self._in_ci = heeds_commands(os.environ)
         self._stdout = sys.stdout
         if as_json:  # a user's own judge may print; stdout holds the document and nothing else
             sys.stdout = sys.stderr
@@ -168,9 +169,14 @@ class Output:
         record.msg, record.args = self.clean(record.getMessage()), None
         return not self.quiet
 
+    def masked(self, text: str) -> str:
+        """`text` with keys masked."""
+        return redact(text, self._secrets)
+
     def clean(self, text: str) -> str:
-        """`text` with keys masked and controls shown as escapes."""
-        return terminal_text(redact(text, self._secrets))
+        """`text` with keys masked, controls shown as escapes, and no command to a CI system."""
+        shown = terminal_text(self.masked(text))
+        return inert_in_ci(shown) if self._in_ci else shown
 
     def line(self, text: str = "") -> None:
         """One line of the result, whatever is in it; nothing under `--json`."""
@@ -185,14 +191,19 @@ class Output:
     def document(self, value: Mapping[str, Any]) -> None:
         """The result for machines, under `--json`."""
         if self.as_json:
-            text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
-            click.echo(redact(text, self._secrets), file=self._stdout)
+            self.raw_json(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
+
+    def raw_json(self, text: str) -> None:
+        """The result for machines, as it is already written."""
+        if self.as_json:  # "##" stands in strings only, where an escape means the same
+            inert = text.replace("##", "#\\u0023") if self._in_ci else text
+            click.echo(self.masked(inert.rstrip("\n")), file=self._stdout)
 
     def file(self, path: Path, text: str) -> None:
         """Writes a report, keys masked."""
         from relgate.eval.files import write_text_atomic  # noqa: PLC0415 - only when written
 
-        write_text_atomic(path, redact(text, self._secrets))
+        write_text_atomic(path, self.masked(text))
 
     def table(
         self,
@@ -211,11 +222,16 @@ class Output:
         from rich.text import Text  # noqa: PLC0415
 
         table = Table(
-            title=title or None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False
+            title=Text(self.clean(title)) if title else None,
+            box=box.SIMPLE_HEAD,
+            title_justify="left",
+            pad_edge=False,
         )
         for i, name in enumerate(columns):
             table.add_column(
-                name, justify="left" if i in text_columns else "right", overflow="fold"
+                Text(self.clean(name)),
+                justify="left" if i in text_columns else "right",
+                overflow="fold",
             )
         for row in rows:
             table.add_row(*(Text(self.clean(cell)) for cell in row))

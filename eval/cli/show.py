@@ -1,35 +1,19 @@
-"""A review on the terminal and in files. I/O."""
+"""A review on the terminal, and what a fill would ask. I/O."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from relgate.eval.cli.common import Output
 from relgate.eval.gaps.plan import FillPlan
-from relgate.eval.lists.write import write_list
 from relgate.eval.report import phrases
-from relgate.eval.report.document import review_document
 from relgate.eval.report.losers import loser_lines
-from relgate.eval.report.markdown import review_markdown
 from relgate.eval.report.supplied import mode_rows
 from relgate.eval.review.types import Review, RuleState
-from relgate.eval.workflow import Reviewed
 from relgate.judge.prices import PRICES_AS_OF
 
-__all__ = [
-    "REVIEW_FILES",
-    "plan_json",
-    "plan_lines",
-    "show_plan",
-    "show_review",
-    "write_review",
-]
-
-REVIEW_FILES = ("review.json", "review.md", "judgments.jsonl")
-"""What a review writes into its folder; the last one only after a fill."""
+__all__ = ["plan_json", "plan_lines", "show_plan", "show_review"]
 
 _STATES = {RuleState.PASSED: "passed", RuleState.FAILED: "FAILED", RuleState.NOT_CHECKED: "-"}
 
@@ -64,10 +48,10 @@ def show_review(output: Output, review: Review) -> None:
     if evidence.modes:
         columns = ["Mode", "Metric", "Before", "After", "Delta"]
         output.table("By mode", columns, list(mode_rows(evidence)), text_columns=(0, 1))
-    rows, left_out = phrases.significant(evidence)
+    rows, rest = phrases.significant(evidence)
     if rows:
         output.table(
-            "Queries that moved" + (f" ({left_out} more in the report)" if left_out else ""),
+            "Queries that moved" + (f" ({len(rest):,} more in review.json)" if rest else ""),
             ["Query", "Before", "After", "Delta", "Unrated"],
             [
                 [
@@ -134,17 +118,3 @@ def plan_json(plan: FillPlan) -> dict[str, Any]:
         "reply_tokens": [plan.reply.least, plan.reply.most],
         "cost_usd": None if plan.cost_usd is None else list(plan.cost_usd),
     }
-
-
-def write_review(output: Output, folder: Path, done: Reviewed, *, filled: bool) -> None:
-    """Writes review.json and review.md, and after a fill the list it was made on."""
-    document = review_document(done.review, done.open_fill)
-    output.file(
-        folder / "review.json",
-        json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n",
-    )
-    output.file(folder / "review.md", review_markdown(done.review))
-    if filled:
-        write_list(folder / "judgments.jsonl", done.judgments, format="jsonl")
-    names = REVIEW_FILES if filled else REVIEW_FILES[:-1]
-    output.remark(f"wrote {', '.join(names)} to {folder}")

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from relgate.eval.bounds.rules import Standing
 from relgate.eval.gaps.fill_open import OpenFacts
+from relgate.eval.review.rules.base import counted
 from relgate.eval.review.types import Review, RuleOutcome, RuleState, Verdict
 
 __all__ = ["open_fill_lines", "with_open_facts"]
@@ -34,7 +35,7 @@ def _lines(facts: OpenFacts) -> Iterator[str]:
     elif facts.settled:
         yield (
             f"{facts.asked} of {facts.pairs} gaps within k were put to the judge, in "
-            f"{_count(facts.waves, 'wave')}; then the verdict was settled: whatever the other "
+            f"{counted(facts.waves, 'wave')}; then the verdict was settled: whatever the other "
             f"{facts.left} are worth, it is {verdict}; {facts.left} grades saved against "
             "--fill top-k"
         )
@@ -105,8 +106,4 @@ def _about_unrated(outcome: RuleOutcome, facts: OpenFacts, left: str) -> RuleOut
 
 
 def _documents(n: int) -> str:
-    return _count(n, "document")
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun if n == 1 else noun + 's'}"
+    return counted(n, "document")

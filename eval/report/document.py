@@ -5,34 +5,38 @@ Everything that any other output prints is in here.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
-from math import isfinite
+from dataclasses import asdict
 from typing import Any
 
 from relgate.eval.gaps.fill_open import OpenFacts
 from relgate.eval.report.losers import losers_values
-from relgate.eval.report.supplied import mode_values, strata_values, supplied_values
+from relgate.eval.report.schema import FORMAT
+from relgate.eval.report.supplied import (
+    aggregate_values,
+    mode_values,
+    strata_values,
+    supplied_values,
+)
+from relgate.eval.report.values import moved, number, picked, plain
 from relgate.eval.review.types import (
-    Aggregate,
     Coverage,
     Evidence,
     FillFacts,
     Finding,
     JudgeUse,
     QueryEvidence,
-    RankedDoc,
     Review,
     RuleState,
     Side,
     Unrated,
-    Verdict,
 )
 
-__all__ = ["FORMAT", "review_document"]
+__all__ = ["review_document", "review_json"]
 
-FORMAT = "relgate-review/1"
-
-_DIGITS = 6
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
 def review_document(review: Review, open_fill: OpenFacts | None = None) -> dict[str, Any]:
@@ -42,17 +46,17 @@ def review_document(review: Review, open_fill: OpenFacts | None = None) -> dict[
     `withheld` without a severity: figures that are not to be relied on earn no verdict.
     """
     evidence = review.evidence
-    refused = review.verdict is Verdict.REFUSE
-    findings = [f for f in review.findings if not refused or f.severity is Verdict.REFUSE]
-    withheld = [f for f in review.findings if refused and f.severity is not Verdict.REFUSE]
+    tools = evidence.tools
     return {
         "format": FORMAT,
         "verdict": review.verdict.word,
         "exit_code": review.verdict.exit_code,
         "headline": review.headline,
         "actions": list(review.actions),
-        "findings": [_finding(f) for f in findings],
-        "withheld": [{k: v for k, v in _finding(f).items() if k != "severity"} for f in withheld],
+        "findings": [_finding(f) for f in review.deciding],
+        "withheld": [
+            {k: v for k, v in _finding(f).items() if k != "severity"} for f in review.withheld
+        ],
         "checked": [
             {"rule": o.rule, "state": o.state.value, "summary": o.summary}
             for o in review.outcomes
@@ -63,10 +67,14 @@ def review_document(review: Review, open_fill: OpenFacts | None = None) -> dict[
             for o in review.outcomes
             if o.state is RuleState.NOT_CHECKED
         ],
-        "aggregate": {a.key: _aggregate(a) for a in evidence.aggregates},
+        "aggregate": {a.key: aggregate_values(a) for a in evidence.aggregates},
         "primary": evidence.main.key,
         "queries": [_query(q) for q in evidence.queries],
         "losers": losers_values(evidence),
+        "tools": {
+            "splainer": None if tools.splainer is None else plain(asdict(tools.splainer)),
+            "quepid": tools.quepid,
+        },
         "coverage": _coverage(evidence.coverage),
         "judge": {
             "grades": [_judge(j) for j in evidence.judges],
@@ -77,6 +85,7 @@ def review_document(review: Review, open_fill: OpenFacts | None = None) -> dict[
         "conventions": {
             **evidence.conventions.asdict(),
             "basis": evidence.basis.value,
+            "covers_all": evidence.covers_all,
             "names": {a.key: a.name for a in evidence.aggregates},
         },
         "change": _change(evidence),
@@ -84,7 +93,7 @@ def review_document(review: Review, open_fill: OpenFacts | None = None) -> dict[
         "strata": strata_values(evidence),
         "modes": mode_values(evidence),
         "noise": _noise(evidence),
-        "without_judge": None if evidence.unfilled is None else _aggregate(evidence.unfilled),
+        "without_judge": None if evidence.unfilled is None else aggregate_values(evidence.unfilled),
         "settings": review.settings.numbers(),
         "settings_changed": sorted(review.settings.changed()),
         "inputs": dict(evidence.inputs),
@@ -93,125 +102,75 @@ def review_document(review: Review, open_fill: OpenFacts | None = None) -> dict[
     }
 
 
-def _number(value: float | None) -> float | None:
-    return round(value, _DIGITS) if value is not None and isfinite(value) else None
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, float):
-        return _number(value)
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    return value
+def review_json(document: Mapping[str, Any]) -> str:
+    """The text of `review.json`; half a surrogate pair, which no file can hold, as an escape."""
+    text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False)
+    return _HALF_PAIR.sub(lambda m: f"\\\\u{ord(m.group()):04x}", text) + "\n"
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
     return {
         "rule": finding.rule,
         "severity": finding.severity.word,
-        "message": finding.message,
-        "figures": _plain(finding.figures),
-        "advice": finding.advice,
-        "queries": list(finding.queries),
-    }
-
-
-def _aggregate(aggregate: Aggregate) -> dict[str, Any]:
-    return {
-        "name": aggregate.name,
-        "before": _number(aggregate.before),
-        "after": _number(aggregate.after),
-        "delta": _number(aggregate.delta),
-        "n": aggregate.n,
-        "weighted_before": _number(aggregate.weighted_before),
-        "weighted_after": _number(aggregate.weighted_after),
+        **picked(finding, "message", "figures", "advice", "queries"),
     }
 
 
 def _query(query: QueryEvidence) -> dict[str, Any]:
+    now = query.now
     return {
         "id": query.query.id,
         "text": query.query.shown,
-        "before": _number(query.before),
-        "after": _number(query.after),
-        "delta": _number(query.delta),
-        "unrated": query.now.unrated if query.now.unrated_known else None,
-        "returned": query.now.returned,
-        "head": query.head,
-        "critical": query.critical,
-        "no_ideal": query.no_ideal,
-        "unjudged": query.unjudged,
-        "expects_empty": query.expects_empty,
-        "strata": list(query.strata),
+        **moved(query.before, query.after),
+        "unrated": now.unrated if now.unrated_known else None,
+        "returned": now.returned,
+        **picked(query, "head", "critical", "no_ideal", "unjudged", "expects_empty", "strata"),
         "before_side": _side(query.was),
-        "after_side": _side(query.now),
+        "after_side": _side(now),
     }
 
 
 def _side(side: Side) -> dict[str, Any]:
     return {
-        "error": side.error,
-        "absent": side.absent,
-        "best_rank": side.best_rank,
-        "top": [_doc(doc) for doc in side.top],
+        **picked(side, "error", "absent", "listed", "returned", "best_rank"),
+        "unrated": side.unrated if side.unrated_known else None,
+        "top": [picked(doc, "doc_id", "grade", "source") for doc in side.top],
     }
-
-
-def _doc(doc: RankedDoc) -> dict[str, Any]:
-    made = None if doc.source is None else doc.source.value
-    return {"doc_id": doc.doc_id, "grade": doc.grade, "source": made}
 
 
 def _coverage(coverage: Coverage) -> dict[str, Any]:
     return {
-        "queries": coverage.queries,
-        "scored": coverage.scored,
-        "no_ideal": coverage.no_ideal,
-        "unjudged": coverage.unjudged,
-        "list_only": coverage.list_only,
-        "judgments": coverage.judgments,
-        "by_source": {source.value: n for source, n in coverage.by_source.items()},
+        **picked(
+            coverage, "queries", "scored", "no_ideal", "unjudged", "list_only", "judgments",
+            "by_source",
+        ),
         "unrated": _unrated(coverage.now),
         "unrated_before_fill": None if coverage.at_first is None else _unrated(coverage.at_first),
-    }
+    }  # fmt: skip
 
 
 def _unrated(unrated: Unrated) -> dict[str, Any]:
     return {
-        "known": unrated.known,
-        "mean_share_before": _number(unrated.mean_before),
-        "mean_share_after": _number(unrated.mean_after),
-        "queries": unrated.queries,
+        **picked(unrated, "known", "queries", "empty"),
+        "mean_share_before": number(unrated.mean_before),
+        "mean_share_after": number(unrated.mean_after),
         "mostly_unrated": unrated.mostly,
-        "empty": unrated.empty,
     }
 
 
 def _judge(judge: JudgeUse) -> dict[str, Any]:
     return {
-        "version": judge.version,
-        "fingerprint": judge.fingerprint,
-        "model": judge.model,
-        "family": judge.family,
+        **picked(judge, "version", "fingerprint", "model", "family", "policy"),
         "grades": judge.rows,
         "certificate_problem": judge.problem,
-        "policy": judge.policy,
     }
 
 
 def _fill(fill: FillFacts) -> dict[str, Any]:
-    return {
-        "judge": fill.judge,
-        "asked": fill.asked,
-        "graded": fill.graded,
-        "cached": fill.cached,
-        "errors": dict(fill.errors),
-        "error_rate": _number(fill.error_rate),
-        "no_text": fill.no_text,
-        "calls": fill.calls,
-        "not_asked": fill.not_asked,
-        "cost_usd": _number(fill.cost_usd),
-    }
+    return picked(
+        fill, "judge", "asked", "graded", "cached", "errors", "error_rate", "no_text", "calls",
+        "not_asked", "cost_usd",
+    )  # fmt: skip
 
 
 def _open_fill(facts: OpenFacts) -> dict[str, Any]:
@@ -240,24 +199,9 @@ def _change(evidence: Evidence) -> dict[str, Any] | None:
     change = evidence.change
     if change is None:
         return None
-    models = change.system_models
-    return {
-        "types": [kind.value for kind in change.types],
-        "intent": change.intent,
-        "description": change.description,
-        "sha": change.sha,
-        "system_models": None if models is None else list(models),
-    }
+    return picked(change, "types", "intent", "description", "sha", "system_models")
 
 
 def _noise(evidence: Evidence) -> dict[str, Any] | None:
     noise = evidence.noise
-    if noise is None:
-        return None
-    return {
-        "p": _number(noise.p),
-        "low": _number(noise.low),
-        "high": _number(noise.high),
-        "detectable": _number(noise.detectable),
-        "n": noise.n,
-    }
+    return None if noise is None else picked(noise, "p", "low", "high", "detectable", "n")

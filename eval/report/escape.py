@@ -7,8 +7,9 @@ ping people, hide text, or clear a screen.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
-__all__ = ["markdown_text", "terminal_text"]
+__all__ = ["heeds_commands", "inert_in_ci", "markdown_text", "terminal_text"]
 
 # C0 but tab and newline, DEL, C1; soft hyphen; bidi and zero-width controls; invisible operators;
 # line and paragraph separators; lone surrogates; byte-order mark; annotation marks; tag characters
@@ -46,6 +47,23 @@ def markdown_text(text: str) -> str:
     line = re.sub(r"\\#(?=\d)", rf"\\#{_GAP}", line)
     line = re.sub(r"\b(www)\.", rf"\1{_GAP}.", line, flags=re.IGNORECASE)
     return _BLOCK_START.sub(_inert_start, line)
+
+
+# CI systems that take lines of a log for commands: GitHub Actions, Azure Pipelines, TeamCity.
+_COMMANDED = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
+
+
+def heeds_commands(environ: Mapping[str, str]) -> bool:
+    """Whether a CI system reads this log for commands."""
+    return any(environ.get(name) for name in _COMMANDED)
+
+
+def inert_in_ci(text: str) -> str:
+    """`text` that no CI system takes for a command: `::name::`, `##[name]`, `##vso[`, `##team...`.
+
+    What is printed holds queries and titles that others wrote; a blank in the mark is enough.
+    """
+    return text.replace("::", ": :").replace("##", "# #")
 
 
 def _shown(match: re.Match[str]) -> str:

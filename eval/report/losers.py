@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import zip_longest
-from math import isfinite
 from typing import Any
 
 from relgate.eval.report.escape import markdown_text as esc
+from relgate.eval.report.values import moved, picked
 from relgate.eval.review.advice import grade_text, look_at
 from relgate.eval.review.losers import Loser, Move, Placed, top_losers
 from relgate.eval.review.types import Evidence
 
 __all__ = ["loser_lines", "loser_sections", "losers_values"]
 
-_DIGITS = 6
 _MAX_ID_CHARS = 40
 _MAX_TITLE_CHARS = 40
 _MAX_LINK_CHARS = 1500
@@ -43,9 +42,7 @@ def _loser(loser: Loser, evidence: Evidence) -> dict[str, Any]:
     return {
         "id": query.query.id,
         "text": query.query.shown,
-        "before": _number(query.before),
-        "after": _number(query.after),
-        "delta": _number(query.delta),
+        **moved(query.before, query.after),
         "head": query.head,
         "critical": query.critical,
         "error": query.now.error,
@@ -61,28 +58,25 @@ def _loser(loser: Loser, evidence: Evidence) -> dict[str, Any]:
 
 def _placed(doc: Placed, evidence: Evidence) -> dict[str, Any]:
     return {
-        "doc_id": doc.doc_id,
         "title": evidence.titles.get(doc.doc_id),
-        "grade": doc.grade,
-        "source": None if doc.source is None else doc.source.value,
+        **picked(doc, "doc_id", "grade", "source", "move"),
         "rank_before": doc.before,
         "rank_after": doc.after,
-        "move": doc.move.value,
     }
 
 
-def _number(value: float) -> float | None:
-    return round(value, _DIGITS) if isfinite(value) else None
-
-
-def loser_sections(evidence: Evidence) -> Iterator[list[str]]:
-    """The folded part of the Markdown: one table a loser; nothing without a loser."""
+def loser_sections(evidence: Evidence, limit: int) -> Iterator[list[str]]:
+    """The folded part of the Markdown: one table a loser, `limit` at most; the rest is counted."""
     found = top_losers(evidence)
     if not found:
         return
-    yield [f"<details><summary>Top losers, side by side ({len(found)})</summary>"]
-    for loser in found:
+    shown = found[:limit]
+    count = str(len(found)) if shown == found else f"{len(shown)} of {len(found)}"
+    yield [f"<details><summary>Top losers, side by side ({count})</summary>"]
+    for loser in shown:
         yield list(_section(loser, evidence))
+    if shown != found:
+        yield [f"{len(found) - len(shown)} more in review.json."]
     yield ["</details>"]
 
 

@@ -5,13 +5,17 @@ Text from data is escaped: a query or a title can neither forge a row nor mentio
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 from relgate.eval.lists.types import Source
 from relgate.eval.report import phrases
 from relgate.eval.report.escape import markdown_text as esc
 from relgate.eval.report.losers import loser_sections
 from relgate.eval.report.supplied import latency_rows, mode_rows
+from relgate.eval.review.rules.base import counted
 from relgate.eval.review.types import (
     Evidence,
     QueryEvidence,
@@ -20,11 +24,17 @@ from relgate.eval.review.types import (
     Verdict,
 )
 
-__all__ = ["review_markdown"]
+__all__ = ["MAX_CHARS", "review_markdown"]
+
+MAX_CHARS = 65_000
+"""GitHub takes comments of up to 65,536 characters; a bot's own mark may stand beside it."""
 
 _BOLD_DELTA = 0.005
 _MAX_CELL_CHARS = 120
+_IN_CODE = re.compile(r"[\w()=,.@ '-]+")  # what cannot end a code span, nor a cell
 _WEIGHTED = ("ndcg", "mrr", "precision")  # the gates' metrics; the rest is in review.json
+
+_T = TypeVar("_T")
 
 _STATES = {
     RuleState.PASSED: "✓ passed",
@@ -33,43 +43,92 @@ _STATES = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """How much of the data goes in: entries a list, characters a text, losers side by side."""
+
+    entries: int
+    chars: int
+    losers: int
+
+    def esc(self, text: str) -> str:
+        """`text` as inert Markdown, cut where it is too long."""
+        return esc(text if len(text) <= self.chars else text[: self.chars - 1] + "…")
+
+    def first_of(self, entries: Sequence[_T]) -> tuple[Sequence[_T], int]:
+        """The first of them, and how many are left out."""
+        return entries[: self.entries], max(len(entries) - self.entries, 0)
+
+
+_ROOMS = (
+    _Room(500, 4000, 10),
+    _Room(100, 1000, 10),
+    _Room(100, 1000, 3),
+    _Room(30, 400, 3),
+    _Room(10, 160, 1),
+    _Room(3, 80, 0),
+)
+
+
 def review_markdown(review: Review) -> str:
-    """The whole report: change, coverage, tables, unrated check, verdict, actions, rules."""
+    """The whole report: change, coverage, tables, unrated check, verdict, actions, rules.
+
+    At most `MAX_CHARS` long, so that it fits in one comment: where it would be longer, lists and
+    texts are cut, and what is left out is counted.
+    """
+    return next(text for room in _ROOMS if len(text := _markdown(review, room)) <= MAX_CHARS)
+
+
+def _markdown(review: Review, room: _Room) -> str:
     evidence = review.evidence
     sections = [
-        [_title(evidence)],
+        [_title(evidence, room)],
         [
-            f"**Change:** {esc(phrases.change_line(evidence))}",
+            f"**Change:** {room.esc(phrases.change_line(evidence))}",
             f"**Judgment coverage:** {phrases.coverage_line(evidence.coverage)}",
-            f"**Test set:** {esc(phrases.measured_line(evidence))}",
-            *(f"**Budgets of the project's own:** {line}" for line in _own_budgets(review)),
+            f"**Test set:** {room.esc(phrases.measured_line(evidence))}",
+            *(f"**Budgets of the project's own:** {esc(line)}" for line in _own_budgets(review)),
         ],
         ["### Aggregate", "", *_aggregate_table(evidence)],
-        *_mode_section(evidence),
-        ["### Per-query (significant changes only)", "", *_query_table(evidence)],
-        ["### Unrated check", "", *(f"- {esc(line)}" for line in phrases.unrated_lines(review))],
+        *_mode_section(evidence, room),
+        ["### Per-query (significant changes only)", "", *_query_table(evidence, room)],
+        *_further_section(evidence, room),
+        ["### Unrated check", "", *(f"- {room.esc(x)}" for x in phrases.unrated_lines(review))],
         *_latency_section(evidence),
-        *_judge_section(evidence),
+        *_judge_section(evidence, room),
         [
             "### Verdict",
             "",
-            f"{phrases.MARKS[review.verdict]} **{review.verdict.word}** — {esc(review.headline)}",
+            f"{_mark(review)} — {room.esc(review.headline)}",
         ],
-        *_action_section(review),
-        *loser_sections(evidence),
-        *_finding_section(review),
-        ["<details><summary>Rules</summary>", "", *_rule_table(review), "", "</details>"],
-        *_note_section(evidence),
+        *_action_section(review, room),
+        *loser_sections(evidence, room.losers),
+        *_finding_section(review, room),
+        _folded("Rules", [*_rule_table(review, room)]),
+        *_note_section(evidence, room),
     ]
     return "\n\n".join("\n".join(_hard_breaks(lines)) for lines in sections) + "\n"
 
 
-def _title(evidence: Evidence) -> str:
+def _mark(review: Review) -> str:
+    return f"{phrases.MARKS[review.verdict]} **{review.verdict.word}**"
+
+
+def _title(evidence: Evidence, room: _Room) -> str:
     sha = evidence.change.sha if evidence.change is not None else None
     if not sha:
         return "## Search relevance review"
     # Only text that cannot end a code span stands in one.
-    return f"## Search relevance review — {f'`{sha}`' if sha.isalnum() else esc(sha)}"
+    whole = sha.isalnum() and len(sha) <= room.chars
+    return f"## Search relevance review — {f'`{sha}`' if whole else room.esc(sha)}"
+
+
+def _folded(title: str, lines: Sequence[str]) -> list[str]:
+    return [f"<details><summary>{title}</summary>", "", *lines, "", "</details>"]
+
+
+def _more(left_out: int, what: str = "") -> list[str]:
+    return [f"{left_out:,} more{what} in review.json."] if left_out else []
 
 
 def _hard_breaks(lines: list[str]) -> list[str]:
@@ -102,28 +161,41 @@ def _aggregate_table(evidence: Evidence) -> Iterator[str]:
 def _row(name: str, before: float, after: float, queries: str) -> str:
     delta = after - before
     shown = f"**{delta:+.4f}**" if delta < -_BOLD_DELTA else f"{delta:+.4f}"
-    return f"| `{name}` | {before:.4f} | {after:.4f} | {shown} | {queries} |"
+    cell = f"`{name}`" if _IN_CODE.fullmatch(name) else esc(name)
+    return f"| {cell} | {before:.4f} | {after:.4f} | {shown} | {queries} |"
 
 
 def _own_budgets(review: Review) -> Iterator[str]:
     line = phrases.settings_line(review)
     if line is not None:
-        yield esc(line)
+        yield line
 
 
-def _query_table(evidence: Evidence) -> Iterator[str]:
-    rows, left_out = phrases.significant(evidence)
-    if not rows:
+def _query_table(evidence: Evidence, room: _Room) -> Iterator[str]:
+    shown, _rest = phrases.significant(evidence)
+    if not shown:
         yield f"No query moved by more than {phrases.SIGNIFICANT_DELTA}."
         return
+    yield from _queries(evidence, shown, room)
+
+
+def _further_section(evidence: Evidence, room: _Room) -> Iterator[list[str]]:
+    """The other queries that moved, folded; those that broke first."""
+    _shown, rest = phrases.significant(evidence)
+    if rest:
+        moved = counted(len(rest), "more query", "more queries")
+        title = f"{moved} moved by more than {phrases.SIGNIFICANT_DELTA}"
+        yield _folded(title, [*_queries(evidence, rest, room)])
+
+
+def _queries(evidence: Evidence, queries: Sequence[QueryEvidence], room: _Room) -> Iterator[str]:
     filled = evidence.fill is not None
+    kept, left_out = room.first_of(queries)
     yield f"| Query | Before | After | Delta | {'By a judge' if filled else 'Unrated'} |"
     yield "|---|---:|---:|---:|---:|"
-    for query in rows:
-        yield _query_row(query, filled=filled)
+    yield from (_query_row(q, filled=filled) for q in kept)
     if left_out:
-        yield ""
-        yield f"{left_out} more queries moved by more than {phrases.SIGNIFICANT_DELTA}."
+        yield from ["", *_more(left_out, " queries" if left_out > 1 else " query")]
 
 
 def _query_row(query: QueryEvidence, *, filled: bool) -> str:
@@ -142,14 +214,18 @@ def _short(text: str) -> str:
     return text if len(text) <= _MAX_CELL_CHARS else text[: _MAX_CELL_CHARS - 1] + "…"
 
 
-def _mode_section(evidence: Evidence) -> Iterator[list[str]]:
-    rows = [
-        f"| {esc(mode)} | {esc(metric)} | {was} | {now} | {delta} |"
-        for mode, metric, was, now, delta in mode_rows(evidence)
-    ]
-    if rows:
-        head = ["| Mode | Metric | Before | After | Delta |", "|---|---|---:|---:|---:|"]
-        yield ["### By mode", "", *head, *rows]
+def _mode_section(evidence: Evidence, room: _Room) -> Iterator[list[str]]:
+    kept, left_out = room.first_of(list(mode_rows(evidence)))
+    if kept:
+        yield [
+            "### By mode",
+            "",
+            "| Mode | Metric | Before | After | Delta |",
+            "|---|---|---:|---:|---:|",
+            *(f"| {room.esc(name)} | {room.esc(metric)} | {' | '.join(rest)} |"
+              for name, metric, *rest in kept),
+            *(f"\n{line}" for line in _more(left_out)),
+        ]  # fmt: skip
 
 
 def _latency_section(evidence: Evidence) -> Iterator[list[str]]:
@@ -158,43 +234,47 @@ def _latency_section(evidence: Evidence) -> Iterator[list[str]]:
         yield ["### Latency", "", "| Percentile | Before | After |", "|---|---:|---:|", *rows]
 
 
-def _judge_section(evidence: Evidence) -> Iterator[list[str]]:
+def _judge_section(evidence: Evidence, room: _Room) -> Iterator[list[str]]:
     fill = phrases.fill_line(evidence)
     lines = [*([fill] if fill else []), *phrases.judge_lines(evidence)]
     if lines:
-        yield ["### Filled grades", "", *(f"- {esc(line)}" for line in lines)]
+        yield ["### Filled grades", "", *_list(lines, room)]
 
 
-def _action_section(review: Review) -> Iterator[list[str]]:
+def _list(lines: Sequence[str], room: _Room) -> list[str]:
+    kept, left_out = room.first_of(lines)
+    return [*(f"- {room.esc(line)}" for line in kept), *(f"- {x}" for x in _more(left_out))]
+
+
+def _action_section(review: Review, room: _Room) -> Iterator[list[str]]:
     if review.actions:
-        steps = [f"{i}. {esc(action)}" for i, action in enumerate(review.actions, start=1)]
-        yield ["### Recommended actions", "", *steps]
+        kept, left_out = room.first_of(review.actions)
+        steps = [f"{i}. {room.esc(action)}" for i, action in enumerate(kept, start=1)]
+        yield ["### Recommended actions", "", *steps, *(f"\n{x}" for x in _more(left_out))]
 
 
-def _finding_section(review: Review) -> Iterator[list[str]]:
+def _finding_section(review: Review, room: _Room) -> Iterator[list[str]]:
     """Every finding. A refusal has no severities beside its own: they would be verdicts."""
     refused = review.verdict is Verdict.REFUSE
     lines = [
-        f"- {esc(f.rule)}: {esc(f.message)}"
+        f"{f.rule}: {f.message}"
         if refused or f.severity is Verdict.APPROVE
-        else f"- {esc(f.rule)} ({f.severity.word}): {esc(f.message)}"
-        for f in review.findings
+        else f"{f.rule} ({f.severity.word}): {f.message}"
+        for f in (*review.deciding, *review.withheld)
     ]
     if lines:
-        title = f"<details><summary>Findings ({len(lines)})</summary>"
-        yield [title, "", *lines, "", "</details>"]
+        yield _folded(f"Findings ({len(lines):,})", _list(lines, room))
 
 
-def _rule_table(review: Review) -> Iterator[str]:
+def _rule_table(review: Review, room: _Room) -> Iterator[str]:
     yield "| Rule | State | What was measured |"
     yield "|---|---|---|"
     for o in review.outcomes:
-        yield f"| {o.rule} | {_STATES[o.state]} | {esc(o.summary)} |"
+        yield f"| {o.rule} | {_STATES[o.state]} | {room.esc(o.summary)} |"
 
 
-def _note_section(evidence: Evidence) -> Iterator[list[str]]:
+def _note_section(evidence: Evidence, room: _Room) -> Iterator[list[str]]:
     notes = list(dict.fromkeys([*evidence.cross_checks, *evidence.warnings]))
     notes += [f"{what}: {where}" for what, where in evidence.inputs.items()]
     if notes:
-        lines = [f"- {esc(note)}" for note in notes]
-        yield ["<details><summary>Notes</summary>", "", *lines, "", "</details>"]
+        yield _folded("Notes", _list(notes, room))

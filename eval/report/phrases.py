@@ -6,7 +6,16 @@ from math import isnan
 
 from relgate.eval.lists.types import Source
 from relgate.eval.review.losers import losers, winners
-from relgate.eval.review.types import Basis, Coverage, Evidence, QueryEvidence, Review, Verdict
+from relgate.eval.review.rules.base import counted
+from relgate.eval.review.types import (
+    Basis,
+    Coverage,
+    Evidence,
+    QueryEvidence,
+    Review,
+    Unrated,
+    Verdict,
+)
 
 __all__ = [
     "MARKS",
@@ -57,7 +66,10 @@ def coverage_line(coverage: Coverage) -> str:
         for source, n in coverage.by_source.items()
         if coverage.judgments
     )
-    parts = [f"{coverage.queries:,} queries", f"{coverage.judgments:,} judgments"]
+    parts = [
+        counted(coverage.queries, "query", "queries"),
+        counted(coverage.judgments, "judgment"),
+    ]
     if shares:
         parts[-1] += f" ({shares})"
     now, first = coverage.now, coverage.at_first
@@ -69,16 +81,18 @@ def coverage_line(coverage: Coverage) -> str:
         )
         parts.append(f"{100 * now.mean_after:.0f} % unrated on average, after side{before_fill}")
     if coverage.list_only:
-        parts.append(f"{coverage.list_only:,} judged queries in neither run, left out")
+        alone = counted(coverage.list_only, "judged query", "judged queries")
+        parts.append(f"{alone} in neither run, left out")
     if coverage.unjudged:
-        parts.append(f"{coverage.unjudged:,} queries without any judgment")
+        bare = counted(coverage.unjudged, "query", "queries")
+        parts.append(f"{bare} without any judgment")
     return ", ".join(parts)
 
 
 def measured_line(evidence: Evidence) -> str:
     """What was measured, by which convention, and where the figures come from."""
     main = evidence.main
-    over = "" if main.n is None else f" over {main.n} queries"
+    over = "" if main.n is None else f" over {counted(main.n, 'query', 'queries')}"
     if evidence.basis is Basis.GIVEN:
         return (
             f"{main.name}{over}; recomputation is impossible (the files list no documents, or no "
@@ -93,7 +107,9 @@ def measured_line(evidence: Evidence) -> str:
 def _partial(evidence: Evidence) -> str:
     if evidence.covers_all:
         return ""
-    return f"; the {len(evidence.queries)} queries they list are not all that this mean is over"
+    listed = len(evidence.queries)
+    are = "query they list is" if listed == 1 else "queries they list are"
+    return f"; the {listed:,} {are} not all that this mean is over"
 
 
 def settings_line(review: Review) -> str | None:
@@ -114,22 +130,28 @@ def unrated_lines(review: Review) -> list[str]:
     rated = f"{100 * (1 - review.settings.mostly_unrated):.0f} %"
     if first is not None:
         lines.append(
-            f"before the fill: {first.queries - first.mostly}/{first.queries} queries had at least "
-            f"{rated} of their documents rated"
+            f"before the fill: {_rated(first)} had at least {rated} of their documents rated"
         )
     limit = review.settings.max_stale_share
     share = now.mostly / now.queries if now.queries else 0.0
     mark = "✓" if now.queries and share <= limit else "✗"
     lines.append(
-        f"{now.queries - now.mostly}/{now.queries} queries have at least {rated} rated documents "
+        f"{_rated(now)} {'has' if now.queries == 1 else 'have'} at least {rated} rated documents "
         f"({100 * share:.1f} % have not; {100 * limit:.0f} % is the limit) {mark}"
     )
     if now.empty:
         bare = [q.query.shown for q in evidence.queries if _empty(q)]
         names = ", ".join(f'"{text}"' for text in bare[:_SHOWN_EMPTY])
         more = f" and {len(bare) - _SHOWN_EMPTY} more" if len(bare) > _SHOWN_EMPTY else ""
-        lines.append(f"{now.empty} return nothing after the change: {names}{more}")
+        verb = "returns" if now.empty == 1 else "return"
+        lines.append(f"{now.empty} {verb} nothing after the change: {names}{more}")
     return lines
+
+
+def _rated(unrated: Unrated) -> str:
+    """`3/4 queries`: those with enough of their documents rated, of all."""
+    noun = "query" if unrated.queries == 1 else "queries"
+    return f"{unrated.queries - unrated.mostly}/{unrated.queries} {noun}"
 
 
 def _empty(query: QueryEvidence) -> bool:
@@ -142,11 +164,12 @@ def fill_line(evidence: Evidence) -> str | None:
     fill = evidence.fill
     if fill is None:
         return None
-    parts = [f"judge {fill.judge} graded {fill.graded:,} of {fill.gaps:,} unrated documents"]
+    gaps = counted(fill.gaps, "unrated document")
+    parts = [f"judge {fill.judge} graded {fill.graded:,} of {gaps}"]
     if fill.cached:
         parts.append(f"{fill.cached:,} of them from the cache")
     if fill.calls is not None:
-        parts.append(f"{fill.calls:,} calls")
+        parts.append(counted(fill.calls, "call"))
     if fill.asked > fill.graded:
         kinds = ", ".join(f"{kind} {n}" for kind, n in sorted(fill.errors.items()))
         parts.append(f"{fill.asked - fill.graded:,} failed ({kinds})")
@@ -155,14 +178,15 @@ def fill_line(evidence: Evidence) -> str | None:
     if fill.not_asked:
         parts.append(f"{fill.not_asked:,} not asked, since the run stopped")
     if fill.no_text:
-        parts.append(f"{fill.no_text:,} without text in the catalogue were not asked")
+        were = "was" if fill.no_text == 1 else "were"
+        parts.append(f"{fill.no_text:,} without text in the catalogue {were} not asked")
     return ", ".join(parts)
 
 
 def judge_lines(evidence: Evidence) -> list[str]:
     """One line a judge whose grades count, and one an override."""
     lines = [
-        f"{j.rows:,} grades by {j.version or 'a judge of unknown version'}"
+        f"{counted(j.rows, 'grade')} by {j.version or 'a judge of unknown version'}"
         + (f", model {j.model}" if j.model else "")
         + (f": {j.problem}" if j.problem else f": trusted under policy {j.policy}")
         for j in evidence.judges
@@ -170,15 +194,16 @@ def judge_lines(evidence: Evidence) -> list[str]:
     return [*lines, *evidence.overrides]
 
 
-def significant(evidence: Evidence) -> tuple[list[QueryEvidence], int]:
-    """The queries worth a row, biggest changes first on each side, and how many were left out.
+def significant(evidence: Evidence) -> tuple[list[QueryEvidence], list[QueryEvidence]]:
+    """The queries worth a row, biggest changes first on each side, and the rest that moved.
 
-    Head queries that changed at all are always among them.
+    Head queries that changed at all are always among the first. The rest begins with the losers.
     """
     up = [q for q in winners(evidence) if _notable(q)]
     down = [q for q in losers(evidence) if _notable(q)]
     shown = [*_cut(up), *_cut(down)]
-    return shown, len(up) + len(down) - len(shown)
+    ids = {q.query.id for q in shown}
+    return shown, [q for q in (*down, *up) if q.query.id not in ids]
 
 
 def _notable(query: QueryEvidence) -> bool:

@@ -6,15 +6,21 @@ A figure that is not finite is null, as in the rest of `review.json`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import isfinite
+from math import isnan
 from typing import Any
 
+from relgate.eval.report.values import moved, picked
 from relgate.eval.review.supplied import Percentiles
 from relgate.eval.review.types import Aggregate, Evidence
 
-__all__ = ["latency_rows", "mode_rows", "mode_values", "strata_values", "supplied_values"]
-
-_DIGITS = 6
+__all__ = [
+    "aggregate_values",
+    "latency_rows",
+    "mode_rows",
+    "mode_values",
+    "strata_values",
+    "supplied_values",
+]
 
 
 def supplied_values(evidence: Evidence) -> dict[str, Any]:
@@ -31,26 +37,15 @@ def supplied_values(evidence: Evidence) -> dict[str, Any]:
         else {"before": _side(latency.before), "after": _side(latency.after)},
         "ground_truth": None
         if truth is None
-        else {
-            "recomputed": truth.recomputed,
-            "model": truth.model,
-            "source": truth.source,
-            "recall_before": _number(truth.recall_before),
-            "recall_after": _number(truth.recall_after),
-        },
+        else picked(truth, "recomputed", "model", "source", "recall_before", "recall_after"),
         "filters": None
         if filters is None
         else {
-            "before": filters.before,
-            "after": filters.after,
-            "intended": filters.intended,
+            **picked(filters, "before", "after", "intended"),
             "cases": [
                 {
-                    "query": checked.case.query,
-                    "filter": checked.case.filter,
-                    "expect": checked.case.expect,
-                    "held_before": checked.held_before,
-                    "held_after": checked.held_after,
+                    **picked(checked.case, "query", "filter", "expect"),
+                    **picked(checked, "held_before", "held_after"),
                 }
                 for checked in evidence.filter_cases
             ],
@@ -61,15 +56,7 @@ def supplied_values(evidence: Evidence) -> dict[str, Any]:
 def strata_values(evidence: Evidence) -> list[dict[str, Any]]:
     """One object a stratum: its means, how many queries, and its p before any adjustment."""
     return [
-        {
-            "name": stratum.name,
-            "before": _number(stratum.before),
-            "after": _number(stratum.after),
-            "delta": _number(stratum.delta),
-            "n": stratum.n,
-            "p": _number(stratum.p),
-        }
-        for stratum in evidence.strata
+        {"name": s.name, **moved(s.before, s.after), **picked(s, "n", "p")} for s in evidence.strata
     ]
 
 
@@ -78,24 +65,20 @@ def mode_values(evidence: Evidence) -> list[dict[str, Any]]:
     return [
         {
             "name": mode.name,
-            "relevance": _aggregate(mode.relevance),
-            "recall": _aggregate(mode.recall),
-            "unrated_after": _number(mode.unrated_after),
-            "lacks": mode.lacks,
+            "relevance": None if mode.relevance is None else aggregate_values(mode.relevance),
+            "recall": None if mode.recall is None else aggregate_values(mode.recall),
+            **picked(mode, "unrated_after", "lacks"),
         }
         for mode in evidence.modes
     ]
 
 
-def _aggregate(aggregate: Aggregate | None) -> dict[str, Any] | None:
-    if aggregate is None:
-        return None
+def aggregate_values(aggregate: Aggregate) -> dict[str, Any]:
+    """A metric's mean on both sides."""
     return {
         "name": aggregate.name,
-        "before": _number(aggregate.before),
-        "after": _number(aggregate.after),
-        "delta": _number(aggregate.delta),
-        "n": aggregate.n,
+        **moved(aggregate.before, aggregate.after),
+        **picked(aggregate, "n", "weighted_before", "weighted_after"),
     }
 
 
@@ -125,19 +108,8 @@ def latency_rows(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
 
 
 def _ms(value: float | None) -> str:
-    return "not given" if value is None else f"{value:.1f} ms"
+    return "no figure" if value is None or isnan(value) else f"{value:.1f} ms"
 
 
 def _side(side: Percentiles | None) -> dict[str, Any] | None:
-    if side is None:
-        return None
-    return {
-        "p50_ms": _number(side.p50_ms),
-        "p95_ms": _number(side.p95_ms),
-        "p99_ms": _number(side.p99_ms),
-        "samples": side.samples,
-    }
-
-
-def _number(value: float | None) -> float | None:
-    return round(value, _DIGITS) if value is not None and isfinite(value) else None
+    return None if side is None else picked(side, "p50_ms", "p95_ms", "p99_ms", "samples")

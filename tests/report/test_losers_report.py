@@ -83,7 +83,7 @@ def test_ten_losers_of_long_ids_titles_and_texts_leave_room_in_a_comment(done):
     tools = DebugTools(Splainer("solr", "http://s/select?q={query}"))
     titles = {doc.doc_id: long for doc in docs}
     full = replace(done.evidence, queries=(query,) * 10, titles=titles, tools=tools)
-    text = "\n\n".join("\n".join(lines) for lines in loser_sections(full))
+    text = "\n\n".join("\n".join(lines) for lines in loser_sections(full, 10))
     assert text.count("| 10 |") == 10
     assert len(text) < 40_000  # GitHub cuts a comment at 65,536 characters
 

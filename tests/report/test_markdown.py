@@ -80,7 +80,7 @@ def test_the_figures_are_there(markdown):
     assert "50 % before the fill" in markdown
     assert "198 of 201 unrated documents" in markdown
     assert "no field red shoe" in markdown
-    assert "1 queries without any judgment" in markdown
+    assert "1 query without any judgment" in markdown
 
 
 def test_every_rule_is_shown_with_its_state(make_review):
@@ -161,13 +161,13 @@ def test_the_lines_say_what_was_counted(markdown):
         (
             "**Judgment coverage:** 5 queries, 8 judgments (50 % by people, 50 % by a judge), 33 % "
             "unrated on average, after side (50 % before the fill), "
-            "1 queries without any judgment  "
+            "1 query without any judgment  "
         ),
         "- before the fill: 2/5 queries had at least 50 % of their documents rated",
         "- 3/4 queries have at least 50 % rated documents (25.0 % have not; 30 % is the limit) ✓",
         (
             "- judge red shoe graded 198 of 201 unrated documents, 3 of them from the cache, 7 "
-            "calls, 2 failed (timeout 2), 1 without text in the catalogue were not asked"
+            "calls, 2 failed (timeout 2), 1 without text in the catalogue was not asked"
         ),
         "- 4 grades by red shoe, model red shoe: no certificate for red shoe",
         "- overridden by name: red shoe",

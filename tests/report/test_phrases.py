@@ -33,18 +33,18 @@ def _moved(*deltas: float, head: int = -1) -> tuple[QueryEvidence, ...]:
 def test_ten_on_each_side_are_shown_and_the_rest_counted(evidence):
     ups = [0.06 + 0.01 * i for i in range(13)]
     downs = [-0.06 - 0.01 * i for i in range(12)]
-    shown, left_out = phrases.significant(replace(evidence, queries=_moved(*ups, *downs)))
+    shown, rest = phrases.significant(replace(evidence, queries=_moved(*ups, *downs)))
     assert len(shown) == 20
-    assert left_out == 3 + 2
+    assert [q.query.id for q in rest] == ["q14", "q13", "q2", "q1", "q0"]  # losers first
     assert [q.query.id for q in shown[:2]] == ["q12", "q11"]  # best rise first
     assert [q.query.id for q in shown[10:12]] == ["q24", "q23"]  # then worst fall first
 
 
 def test_a_head_query_that_moved_at_all_is_among_them(evidence):
     downs = [-0.06 - 0.01 * i for i in range(12)]
-    shown, left_out = phrases.significant(replace(evidence, queries=_moved(*downs, head=0)))
+    shown, rest = phrases.significant(replace(evidence, queries=_moved(*downs, head=0)))
     assert shown[-1].head
-    assert (len(shown), left_out) == (11, 1)
+    assert (len(shown), len(rest)) == (11, 1)
     small, _ = phrases.significant(replace(evidence, queries=_moved(0.01, -0.02, 0.0, head=1)))
     assert [q.query.id for q in small] == ["q1"]
 

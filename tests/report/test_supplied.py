@@ -40,7 +40,7 @@ def test_latency_has_a_table_of_what_was_given(told):
     assert section.splitlines()[2:] == [
         "| p50 | 8.0 ms | 8.1 ms |",
         "| p95 | 21.0 ms | 22.0 ms |",
-        "| p99 | not given | 41.0 ms |",
+        "| p99 | no figure | 41.0 ms |",
     ]
     assert review_document(done)["supplied"]["latency"] == {
         "before": {"p50_ms": 8.0, "p95_ms": 21.04, "p99_ms": None, "samples": None},
@@ -61,7 +61,7 @@ def test_nan_is_null_in_json_and_nan_for_people(told):
     document = review_document(done)
     json.dumps(document, allow_nan=False)
     assert document["supplied"]["latency"]["after"]["p95_ms"] is None
-    assert "| p95 | not given | nan ms |" in review_markdown(done)
+    assert "| p95 | no figure | no figure |" in review_markdown(done)
 
 
 def test_ground_truth_cases_and_strata_are_in_the_document(told):

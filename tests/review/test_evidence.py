@@ -148,7 +148,7 @@ def test_unjudged_queries_are_counted_and_not_scored(of, make_list, make_run, re
     assert done.evidence.coverage.unjudged == 1
     assert done.evidence.main.n == 2
     assert of(done, "q3").now.unrated == 2
-    assert "1 queries without any judgment" in review_markdown(done)
+    assert "1 query without any judgment" in review_markdown(done)
 
 
 @pytest.mark.parametrize("score", ["NaN", float("nan"), None, "Infinity"])

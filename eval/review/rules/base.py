@@ -45,6 +45,7 @@ class Rule:
         severity: what a finding means, as text.
         source: R the reviewer document, G the golden-query guide, X ours.
         unchecked: what its absence does to the verdict, as text.
+        mend: what to do about a finding, an imperative without a full stop.
         check: the rule itself.
     """
 
@@ -55,6 +56,7 @@ class Rule:
     severity: str
     source: str
     unchecked: str
+    mend: str
     check: Check
 
 
@@ -79,8 +81,8 @@ def percent(share: float) -> str:
 
 
 def counted(n: int, one: str, many: str | None = None) -> str:
-    """A number with its noun: `1 query`, `2 queries`; the plural adds an s unless given."""
-    return f"{n} {one if n == 1 else many or one + 's'}"
+    """A number with its noun: `1 query`, `2,000 queries`; the plural adds an s unless given."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def named(texts: Sequence[str]) -> str:

@@ -155,5 +155,6 @@ RULE = Rule(
     severity="REFUSE",
     source="R",
     unchecked="no change given, or the files do not name their metric: note",
+    mend="bring the evidence that the type needs (docs/change.md lists it), or correct the type",
     check=check,
 )

@@ -174,5 +174,6 @@ RULE = Rule(
     severity="REFUSE",
     source="G, X",
     unchecked="note",
+    mend="score both sides with the same metric, k, queries and judgment list, and save both again",
     check=check,
 )

@@ -85,5 +85,9 @@ RULE = Rule(
     severity="REFUSE",
     source="X",
     unchecked="-",
+    mend=(
+        "find where the figure that is no number comes from (a query without relevant "
+        "judgments, an engine's division by zero), and save again"
+    ),
     check=check,
 )

@@ -95,5 +95,8 @@ RULE = Rule(
     severity="BLOCK / NEEDS-WORK",
     source="R, G",
     unchecked="-",
+    mend=(
+        "look at the losers first; a change that is meant to change nothing says intent = 'neutral'"
+    ),
     check=check,
 )

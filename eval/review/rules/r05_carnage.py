@@ -40,5 +40,9 @@ RULE = Rule(
     severity="NEEDS-WORK",
     source="R",
     unchecked="no query scored on both sides: cap NEEDS-WORK",
+    mend=(
+        "look at what the dropped queries have in common, and narrow the change so that "
+        "it spares them"
+    ),
     check=check,
 )

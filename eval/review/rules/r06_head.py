@@ -102,5 +102,9 @@ RULE = Rule(
     severity="NEEDS-WORK",
     source="R, G",
     unchecked="no head list: note",
+    mend=(
+        "see what took the place of the best document; head queries are named by "
+        "--head-query, the change description or the query table"
+    ),
     check=check,
 )

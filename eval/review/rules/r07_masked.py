@@ -50,5 +50,6 @@ RULE = Rule(
     severity="NEEDS-WORK",
     source="R",
     unchecked="no query scored on both sides: cap NEEDS-WORK",
+    mend="do not read the mean alone: split the change, or accept by name what it costs",
     check=check,
 )

@@ -63,5 +63,9 @@ RULE = Rule(
     severity="REFUSE",
     source="R",
     unchecked="cap NEEDS-WORK; recall@k reports: note",
+    mend=(
+        "have the unrated documents graded: relgate review --judge J --fill, or by "
+        "people: relgate sample"
+    ),
     check=check,
 )

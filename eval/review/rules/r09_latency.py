@@ -128,5 +128,9 @@ RULE = Rule(
     severity="BLOCK; REFUSE for a figure that is not a number",
     source="R",
     unchecked="embedding-model and hnsw-params: cap NEEDS-WORK; else note",
+    mend=(
+        "measure both sides again under the same load; then lower ef or the depth, or "
+        "give the change up"
+    ),
     check=check,
 )

@@ -120,5 +120,9 @@ RULE = Rule(
     severity="REFUSE when reused, unstated or synthetic; BLOCK when recall fell",
     source="R",
     unchecked="no embedding upgrade: note",
+    mend=(
+        "compute the neighbours anew with the new model on a sample of production "
+        "queries, and say so under [ground_truth]"
+    ),
     check=check,
 )

@@ -107,5 +107,9 @@ RULE = Rule(
     severity="BLOCK when broken, NEEDS-WORK when missing",
     source="R",
     unchecked="no filter change: note",
+    mend=(
+        "mend the filter or the case; record what each filter case returns on both sides; "
+        "say intended = true when the strategy is meant to change"
+    ),
     check=check,
 )

@@ -76,5 +76,6 @@ RULE = Rule(
     severity="BLOCK; NEEDS-WORK for queries that failed before",
     source="X",
     unchecked="note",
+    mend="mend the queries that fail: the error beside each is the engine's own",
     check=check,
 )

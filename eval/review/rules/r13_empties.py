@@ -111,5 +111,9 @@ RULE = Rule(
     severity="NEEDS-WORK / BLOCK",
     source="G",
     unchecked="no documents listed on both sides: note",
+    mend=(
+        "look at the queries that came back empty: filters, analyzers and "
+        "minimum-should-match are the usual causes"
+    ),
     check=check,
 )

@@ -106,5 +106,6 @@ RULE = Rule(
     severity="NEEDS-WORK",
     source="G, X",
     unchecked="no strata, or none large enough: note",
+    mend="look at the losers of that stratum; the query table says which query is in which",
     check=check,
 )

@@ -69,5 +69,9 @@ RULE = Rule(
     severity="caps at NEEDS-WORK",
     source="X",
     unchecked="no filled grades: passes",
+    mend=(
+        "calibrate the judge against people's labels: relgate calibrate; the certificate "
+        "must be trusted, in date and of the same fingerprint"
+    ),
     check=check,
 )

@@ -66,5 +66,6 @@ RULE = Rule(
     severity="raises (exit code 5); REFUSE",
     source="judge document, X",
     unchecked="filled grades and system_models unset: cap NEEDS-WORK",
+    mend="declare system_models, and take a judge of another family that is no part of the ranking",
     check=check,
 )

@@ -60,5 +60,6 @@ RULE = Rule(
     severity="note; NEEDS-WORK when an improvement is claimed",
     source="X",
     unchecked="note",
+    mend="add queries until the effect can be told from chance, or claim no improvement",
     check=check,
 )

@@ -89,5 +89,6 @@ RULE = Rule(
     severity="NEEDS-WORK / BLOCK",
     source="G",
     unchecked="note",
+    mend="see which queries lost good results under the metric that fell",
     check=check,
 )

@@ -66,5 +66,9 @@ RULE = Rule(
     severity="REFUSE; NEEDS-WORK when it stopped",
     source="X",
     unchecked="no fill: passes",
+    mend=(
+        "run again: what was graded is kept in the cache; look at the kinds of errors and "
+        "the judge's limits"
+    ),
     check=check,
 )

@@ -152,3 +152,17 @@ class Review:
         """Every finding, worst first, then in the rules' order."""
         found = [f for outcome in self.outcomes for f in outcome.findings]
         return tuple(sorted(found, key=lambda f: -f.severity))
+
+    @property
+    def deciding(self) -> tuple[Finding, ...]:
+        """The findings that count, worst first: under a refusal only those that refuse."""
+        refused = self.verdict is Verdict.REFUSE
+        return tuple(f for f in self.findings if not refused or f.severity is Verdict.REFUSE)
+
+    @property
+    def withheld(self) -> tuple[Finding, ...]:
+        """Under a refusal whatever else was found, in the rules' order: it earns no verdict."""
+        if self.verdict is not Verdict.REFUSE:
+            return ()
+        found = (f for outcome in self.outcomes for f in outcome.findings)
+        return tuple(f for f in found if f.severity is not Verdict.REFUSE)

@@ -1,0 +1,150 @@
+"""What `relgate review` reads before a judge is opened: runs, list, change. I/O."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from relgate.eval.change_file import change_types, read_change, read_mode
+from relgate.eval.cli import load
+from relgate.eval.cli.common import Output
+from relgate.eval.lists.types import JudgmentList
+from relgate.eval.project import Project
+from relgate.eval.queries import QueryTable
+from relgate.eval.review.change import ChangeDescription
+from relgate.eval.review.supplied import ModeRuns
+from relgate.eval.runs.types import Run
+from relgate.rubrics.errors import UsageError
+
+__all__ = ["ReviewInputs", "read_inputs", "spare_review_inputs"]
+
+# Where the CI systems keep the commit, read here at the rim.
+_SHA_VARIABLES = ("GITHUB_SHA", "CI_COMMIT_SHA", "BUILDKITE_COMMIT", "CIRCLE_SHA1", "GIT_COMMIT")
+
+Flags = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewInputs:
+    """What a review is made of.
+
+    Attributes:
+        before: the run before the change.
+        after: the run after it.
+        labels: the judgment list, or None.
+        table: the query table, or None.
+        change: the change description with the flags on top, or None.
+        warnings: what the readers had to say.
+        provenance: {what: file name and hash}, never a path of this machine.
+    """
+
+    before: Run
+    after: Run
+    labels: JudgmentList | None
+    table: QueryTable | None
+    change: ChangeDescription | None
+    warnings: tuple[str, ...]
+    provenance: Mapping[str, str]
+
+
+def spare_review_inputs(project: Project, flags: Flags, names: Iterable[str]) -> None:
+    """Refuses a report that would be written over an input, and one file on both sides."""
+    if project.out is not None:
+        load.spare_inputs(
+            [project.out / name for name in names],
+            [
+                *(flags[name] for name in ("before", "after", "diff")),
+                project.judgments, project.catalogue, project.queries, project.change,
+            ],
+        )  # fmt: skip
+    load.two_files(flags["before"], flags["after"])
+
+
+def read_inputs(output: Output, flags: Flags, project: Project) -> ReviewInputs:
+    """Reads the two runs, the list, the query table and the change.
+
+    Raises:
+        InputError: one of them cannot be read.
+    """
+    before = load.load_run(flags["before"], "before", output, flags["run_format"])
+    after = load.load_run(flags["after"], "after", output, flags["run_format"])
+    found = load.load_list(project, output, flags["list_format"]) if project.judgments else None
+    change, warnings = _change(project.change, flags)
+    return ReviewInputs(
+        before=before,
+        after=after,
+        labels=found.judgments if found else None,
+        table=load.load_queries(project),
+        change=change,
+        warnings=(
+            *warnings,
+            *(found.notes if found else ()),
+            *(f"{run.name}: {note}" for run in (before, after) for note in run.notes),
+        ),
+        provenance=_provenance(flags, project, change),
+    )
+
+
+def _provenance(flags: Flags, project: Project, change: ChangeDescription | None) -> dict[str, str]:
+    paths = {
+        "before": flags["before"],
+        "after": flags["after"],
+        "judgments": project.judgments,
+        "catalogue": project.catalogue if flags["judge"] or flags["fill"] else None,
+        "change": project.change,
+    }
+    modes = () if change is None else change.modes
+    paths |= {
+        f"mode {run.name}": Path(run.path)
+        for mode in modes
+        for run in (mode.before, mode.after)
+        if run.path is not None
+    }
+    found = {
+        what: f"{path.name}, sha256 {hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
+        for what, path in paths.items()
+        if path is not None
+    }
+    return {**found, "relgate": metadata.version("relgate"), "seed": str(flags["seed"])}
+
+
+def _modes(flags: Flags) -> tuple[ModeRuns, ...]:
+    """The modes that flags give.
+
+    Raises:
+        UsageError: not NAME=BEFORE,AFTER, or a name twice.
+    """
+    out: dict[str, ModeRuns] = {}
+    for given in flags["modes"]:
+        name, _, files = given.partition("=")
+        before, _, after = files.partition(",")
+        if not (name and before and after) or "," in after:
+            raise UsageError(f"--mode {given!r}: write NAME=BEFORE,AFTER")
+        if name in out:
+            raise UsageError(f"--mode {name} stands twice")
+        out[name] = read_mode(name, Path(before), Path(after))
+    return tuple(out.values())
+
+
+def _change(path: Path | None, flags: Flags) -> tuple[ChangeDescription | None, tuple[str, ...]]:
+    """The change description with the flags on top, and what the reader has to say."""
+    read = None if path is None else read_change(path)
+    sha = flags["sha"] or next((v for n in _SHA_VARIABLES if (v := os.environ.get(n))), None)
+    given = {
+        "types": change_types(flags["types"]) or None,
+        "intent": flags["intent"],
+        "description": flags["description"],
+        "sha": sha if read is None or read.change.sha is None or flags["sha"] else None,
+        "head_queries": flags["head_queries"] or None,
+        "modes": _modes(flags) or None,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    if read is None and not given:
+        return None, ()
+    base = ChangeDescription() if read is None else read.change
+    return replace(base, **given), () if read is None else read.warnings
