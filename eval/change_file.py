@@ -43,6 +43,7 @@ class _File(BaseModel):
     latency: dict[str, Any] | None = None
     ground_truth: dict[str, Any] | None = None
     modes: dict[str, dict[str, Any]] | None = None
+    exact: str | dict[str, Any] | None = None
     stage: dict[str, Any] | None = None
 
 
@@ -68,17 +69,24 @@ class _Stage(Strict):
     after: Switch
 
 
-class _Mode(Strict):
+class _Sides(Strict):
     before: Text
     after: Text
 
 
 class ChangeFile(BaseModel):
-    """A change description and what the reader has to say of it."""
+    """A change description and what the reader has to say of it.
+
+    Attributes:
+        change: the description; its exact neighbours are read later, at the depth of the review.
+        exact: the files of exact neighbours, before and after.
+        warnings: what the reader has to say.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     change: ChangeDescription
+    exact: tuple[Path, Path] | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -112,6 +120,7 @@ def read_change(path: Path) -> ChangeFile:
     )
     return ChangeFile(
         change=change,
+        exact=None if file.exact is None else _exact(file.exact, path),
         warnings=tuple(
             f"{name} counts for a change of type {' or '.join(kinds)} only"
             for name, kinds in _ONLY_FOR.items()
@@ -126,7 +135,7 @@ def _mode(name: str, data: Mapping[str, Any], path: Path) -> ModeRuns:
     Raises:
         InputError: an unknown key, a side that is missing, or a fault of a run.
     """
-    mode = checked(_Mode, data, key=f"modes.{name}", path=path)
+    mode = checked(_Sides, data, key=f"modes.{name}", path=path)
     return read_mode(name, path.parent / mode.before, path.parent / mode.after)
 
 
@@ -142,6 +151,14 @@ def read_mode(name: str, before: Path, after: Path) -> ModeRuns:
     return ModeRuns(
         name, read_run(before, name=f"{name} before"), read_run(after, name=f"{name} after")
     )
+
+
+def _exact(value: str | dict[str, Any], path: Path) -> tuple[Path, Path]:
+    """One file for both sides, or one for each; relative to the description."""
+    if isinstance(value, str):
+        return path.parent / value, path.parent / value
+    sides = checked(_Sides, value, key="exact", path=path)
+    return path.parent / sides.before, path.parent / sides.after
 
 
 def _stage(data: Mapping[str, Any], path: Path) -> tuple[Switch, Switch]:

@@ -33,6 +33,7 @@ COMMANDS: dict[str, str] = {
     "judge": "Grade documents for one query.",
     "judge-check": "Check a judge by order, repetition, batch size and attacks.",
     "rerank": "Reorder a run with a judge.",
+    "neighbours": "Compute exact neighbours of vectors, to measure recall against.",
     "convert": "Write a judgment list or a run in another format.",
     "golden": "Make, check, freeze and tend golden sets.",
     "lists": "Check, compare, merge and describe judgment lists.",

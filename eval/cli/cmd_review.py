@@ -64,6 +64,11 @@ def _print_schema(ctx: click.Context, _param: click.Parameter, value: bool) -> N
     metavar="NAME=BEFORE,AFTER",
     help="Runs of one mode of a hybrid search by itself; repeatable.",
 )
+@click.option(
+    "--exact",
+    metavar="FILE[,FILE]",
+    help="Exact neighbours (before, after): the runs are neighbours, and recall@k is reviewed.",
+)
 @metric_options
 @judge_options
 @click.option(

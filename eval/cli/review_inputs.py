@@ -13,6 +13,7 @@ from typing import Any
 from relgate.eval.change_file import change_types, read_change, read_mode
 from relgate.eval.cli import load
 from relgate.eval.cli.common import Output
+from relgate.eval.cli.exact_files import exact_paths, hold_against
 from relgate.eval.lists.types import JudgmentList
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryTable
@@ -73,8 +74,13 @@ def read_inputs(output: Output, flags: Flags, project: Project) -> ReviewInputs:
     """
     before = load.load_run(flags["before"], "before", output, flags["run_format"])
     after = load.load_run(flags["after"], "after", output, flags["run_format"])
-    found = load.load_list(project, output, flags["list_format"]) if project.judgments else None
-    change, warnings = _change(project.change, flags)
+    change, warnings, exact = _change(project.change, flags)
+    found = None
+    if exact is not None:
+        _only_recall(output, flags, project)
+        (before, after), change = hold_against(exact, (before, after), change, project.k)
+    elif project.judgments:
+        found = load.load_list(project, output, flags["list_format"])
     return ReviewInputs(
         before=before,
         after=after,
@@ -88,6 +94,14 @@ def read_inputs(output: Output, flags: Flags, project: Project) -> ReviewInputs:
         ),
         provenance=_provenance(flags, project, change),
     )
+
+
+def _only_recall(output: Output, flags: Flags, project: Project) -> None:
+    """With exact neighbours the review is of recall: no list, and nothing for a judge."""
+    if flags["judge"] or flags["fill"]:
+        raise UsageError("with --exact recall is measured; there is nothing for a judge")
+    if project.judgments is not None:
+        output.remark("with --exact recall is reviewed; the judgment list is not read")
 
 
 def _provenance(flags: Flags, project: Project, change: ChangeDescription | None) -> dict[str, str]:
@@ -104,6 +118,12 @@ def _provenance(flags: Flags, project: Project, change: ChangeDescription | None
         for mode in modes
         for run in (mode.before, mode.after)
         if run.path is not None
+    }
+    exact = () if change is None or change.exact is None else change.exact
+    paths |= {
+        f"exact neighbours {side}": Path(lists.path)
+        for side, lists in zip(("before", "after"), exact, strict=False)
+        if lists.path is not None
     }
     found = {
         what: f"{path.name}, sha256 {hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
@@ -131,8 +151,10 @@ def _modes(flags: Flags) -> tuple[ModeRuns, ...]:
     return tuple(out.values())
 
 
-def _change(path: Path | None, flags: Flags) -> tuple[ChangeDescription | None, tuple[str, ...]]:
-    """The change description with the flags on top, and what the reader has to say."""
+def _change(
+    path: Path | None, flags: Flags
+) -> tuple[ChangeDescription | None, tuple[str, ...], tuple[Path, Path] | None]:
+    """The change with the flags on top, what the reader says, and files of exact neighbours."""
     read = None if path is None else read_change(path)
     sha = flags["sha"] or next((v for n in _SHA_VARIABLES if (v := os.environ.get(n))), None)
     given = {
@@ -144,7 +166,9 @@ def _change(path: Path | None, flags: Flags) -> tuple[ChangeDescription | None, 
         "modes": _modes(flags) or None,
     }
     given = {name: value for name, value in given.items() if value is not None}
+    named = None if read is None else read.exact
+    exact = exact_paths(flags["exact"]) if flags["exact"] else named
     if read is None and not given:
-        return None, ()
+        return None, (), exact
     base = ChangeDescription() if read is None else read.change
-    return replace(base, **given), () if read is None else read.warnings
+    return replace(base, **given), () if read is None else read.warnings, exact

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from relgate.eval.neighbours.recall import ExactLists
 from relgate.eval.review.supplied import FilterStrategy, GroundTruth, Latency, ModeRuns
 
 __all__ = ["ChangeDescription", "ChangeType", "Switch"]
@@ -47,6 +48,7 @@ class ChangeDescription:
         ground_truth: of an embedding upgrade; None when not given.
         filters: strategy and cases of a filter change; None when not given.
         modes: runs of each mode of a hybrid search by itself.
+        exact: the exact neighbours that each side's are held against; None when not given.
         stage: whether the reranker or rewriter was `on` or `off`, before and after; None when
             not said.
     """
@@ -63,4 +65,5 @@ class ChangeDescription:
     ground_truth: GroundTruth | None = None
     filters: FilterStrategy | None = None
     modes: tuple[ModeRuns, ...] = ()
+    exact: tuple[ExactLists, ExactLists] | None = None
     stage: tuple[Switch, Switch] | None = None

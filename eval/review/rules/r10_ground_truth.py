@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from math import isfinite
 
+from relgate.eval.neighbours.recall import ExactLists
 from relgate.eval.review.change import ChangeType
 from relgate.eval.review.rules.base import Rule, failed, not_checked, passed
 from relgate.eval.review.settings import ReviewSettings
@@ -37,6 +38,7 @@ def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
     recalls = list(_recalls(evidence, truth))
     findings = [
         *_recomputed(truth),
+        *_shared(change.exact),
         *_source(truth.source),
         *(f for name, before, after in recalls for f in _fell(name, before, after)),
     ]
@@ -80,6 +82,12 @@ def _recomputed(truth: GroundTruth) -> Iterator[Finding]:
         yield _refused("nothing says that the ground truth was computed anew")
     elif not truth.recomputed:
         yield _refused("the embedding upgrade reused the ground truth of the old model")
+
+
+def _shared(exact: tuple[ExactLists, ExactLists] | None) -> Iterator[Finding]:
+    """Two models have two sets of exact neighbours; one for both is the old model's or the new."""
+    if exact is not None and exact[0].sha256 == exact[1].sha256:
+        yield _refused("both sides are held against the same exact neighbours")
 
 
 def _source(source: str | None) -> Iterator[Finding]:
