@@ -56,6 +56,7 @@ def command(out: Path, synonyms: Path | None, label_seed: int, **flags: Any) -> 
         f"After the fill: {second.review.verdict.word}."
     )
     output.line(f"The report for the pull request: {out / '3-review-filled' / 'review.md'}")
+    output.line(f"The same with charts, for a browser: {out / '3-review-filled' / 'review.html'}")
     output.document(
         {
             "first_verdict": first.review.verdict.word,
