@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PY := .venv/bin/python
 FOLDERS := judge eval cache rubrics
 
-.PHONY: demo test check format types docs bench soak peers redis clean
+.PHONY: demo test check format types docs bench soak peers redis browser clean
 
 .venv/ready: pyproject.toml requirements/dev.txt tools/setup.sh
 	bash tools/setup.sh
@@ -23,6 +23,9 @@ peers: .venv/ready ## servers of other makers that tests/peers talks to; without
 
 redis: ## the server that tests/cache starts for itself; without it those tests skip
 	bash tools/redis.sh
+
+browser: ## the Chromium that tests/browser opens reports in; without it those tests skip
+	bash tools/browser.sh
 
 types: .venv/ready
 	mkdir -p .types/relgate

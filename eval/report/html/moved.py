@@ -15,7 +15,6 @@ from relgate.eval.report.html.svg import Axes, Ink, draw
 __all__ = ["Moved", "delta_chart", "moved_queries", "slope_chart"]
 
 _TOLERANCE = 1e-9
-_SIGNIFICANT = 0.05
 _DRAWN_A_SIDE = 60
 _NUMBERED = 5
 _BINS_A_SIDE = 10
@@ -105,8 +104,8 @@ def _range(index: int, width: float) -> str:
 
 
 def slope_chart(moved: Moved, aggregate: Mapping[str, Any], table_at: str) -> Chart:
-    """One line a query from before to after: those that moved most, each way."""
-    worse, better = _drawn(moved.worse), _drawn(moved.better)
+    """One line a query from before to after: the 60 largest drops and the 60 largest rises."""
+    worse, better = moved.worse[:_DRAWN_A_SIDE], moved.better[:_DRAWN_A_SIDE]
     lines = [(f"worse{i}", q) for i, q in enumerate(worse)]
     lines += [(f"better{i}", q) for i, q in enumerate(better)]
 
@@ -133,23 +132,22 @@ def slope_chart(moved: Moved, aggregate: Mapping[str, Any], table_at: str) -> Ch
     )
 
 
-def _drawn(queries: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    large = [q for q in queries if abs(q["delta"]) > _SIGNIFICANT]
-    return (large or queries)[:_DRAWN_A_SIDE]
-
-
 def _slope_words(
     moved: Moved, worse: Sequence[Mapping[str, Any]], better: Sequence[Mapping[str, Any]]
 ) -> str:
     parts = [
-        f"the {count(len(drawn))} largest {what} of {count(len(every))}"
-        if len(drawn) < len(every)
-        else f"all {count(len(every))} {what}"
-        for drawn, every, what in ((worse, moved.worse, "drops"), (better, moved.better, "rises"))
+        _drawn(len(drawn), len(every), what)
+        for drawn, every, what in ((worse, moved.worse, "drop"), (better, moved.better, "rise"))
         if every
     ]
     numbered = " Numbers are those of the table of queries that got worse." if worse else ""
     return f"Drawn: {' and '.join(parts)}; the thick line is the mean of all queries.{numbered}"
+
+
+def _drawn(drawn: int, every: int, what: str) -> str:
+    if drawn < every:
+        return f"the {count(drawn)} largest {what}s of {count(every)}"
+    return f"the one {what}" if every == 1 else f"all {count(every)} {what}s"
 
 
 def _tooltips(

@@ -6,6 +6,7 @@ from relgate.eval.report.html.parts import Cell, Tone
 
 __all__ = [
     "ABSENT",
+    "chance",
     "change_cell",
     "change_tone",
     "count",
@@ -18,6 +19,7 @@ __all__ = [
 ABSENT = "–"  # noqa: RUF001 - a dash is what is meant
 
 _TOLERANCE = 1e-9
+_LEAST_P = 0.0005
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -30,6 +32,11 @@ def signed(value: float | None, digits: int = 4) -> str:
     if value is None:
         return ABSENT
     return f"{value:+.{digits}f}" if abs(value) > _TOLERANCE else f"{0:.{digits}f}"
+
+
+def chance(value: float | None) -> str:
+    """A p; one that would round to nothing is `below 0.001`."""
+    return "below 0.001" if value is not None and value < _LEAST_P else number(value, 3)
 
 
 def share(value: float | None) -> str:

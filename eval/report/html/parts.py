@@ -164,20 +164,22 @@ class Charts:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Parts behind a line that opens them."""
+    """Parts behind a line that opens and closes them."""
 
     title: str
     parts: tuple[Part, ...]
+    opened: bool = False
     kind: ClassVar[str] = "fold"
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Parts under a heading of their own, with short marks beside it."""
+    """Parts under a heading of their own, with figures and short marks beside it."""
 
     id: str
     title: str
     parts: tuple[Part, ...]
+    detail: str = ""
     marks: tuple[str, ...] = ()
     kind: ClassVar[str] = "group"
 

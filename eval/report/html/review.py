@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from relgate.eval.report.html import review_tables as tables
+from relgate.eval.report.html.losers import loser_groups, loser_targets
 from relgate.eval.report.html.moved import Moved, delta_chart, moved_queries, slope_chart
-from relgate.eval.report.html.numbers import change_tone, count, number, share, signed
+from relgate.eval.report.html.numbers import chance, change_tone, count, number, share, signed
 from relgate.eval.report.html.page import render
 from relgate.eval.report.html.parts import (
     Charts,
@@ -64,7 +65,8 @@ def _sections(document: Document, moved: Moved) -> tuple[Section, ...]:
         ("subject", "What was reviewed"): _subject(document),
         ("means", "Means"): _means(document),
         ("moved", "How queries moved"): _moved(document, moved),
-        ("worse", "Queries that got worse"): _worse(moved),
+        ("worse", "Queries that got worse"): _worse(document, moved),
+        ("losers", "Top losers, side by side"): loser_groups(document["losers"]),
         ("groups", "Groups of queries"): _groups(document),
         ("coverage", "Coverage and provenance"): _coverage(document),
         ("judge", "Judge"): _judge(document),
@@ -150,7 +152,7 @@ def _means(document: Document) -> Iterator[Part]:
         yield Facts(
             (
                 Fact("95 % interval of the change", f"{low} to {high} (bootstrap over queries)"),
-                Fact("p", f"{number(noise['p'], 3)} (sign-flip randomisation, two-sided)"),
+                Fact("p", f"{chance(noise['p'])} (sign-flip randomisation, two-sided)"),
                 Fact("Smallest detectable change", f"{number(noise['detectable'])} at 80 % power"),
             )
         )
@@ -165,9 +167,11 @@ def _moved(document: Document, moved: Moved) -> Iterator[Part]:
     yield Charts((delta_chart(moved), slope_chart(moved, mean, table_at)))
 
 
-def _worse(moved: Moved) -> Iterator[Part]:
+def _worse(document: Document, moved: Moved) -> Iterator[Part]:
     if moved.worse:
-        yield tables.query_table("worse-table", "Worst first", moved.worse, {})
+        yield tables.query_table(
+            "worse-table", "Worst first", moved.worse, loser_targets(document["losers"])
+        )
     else:
         yield Note("None.")
     if moved.better:
@@ -207,7 +211,10 @@ def _judge(document: Document) -> Iterator[Part]:
         yield Facts(tuple(_judge_facts(use)))
     if judge["overrides"]:
         yield Points(tuple(judge["overrides"]))
-    if not (judge["fill"] or judge["grades"] or judge["overrides"]):
+    made = document["coverage"]["by_source"].get("judge", 0)
+    if made and not judge["grades"]:
+        yield Note(f"{made:,} grades were made by a judge that nothing names.", "bad")
+    elif not (judge["fill"] or made or judge["overrides"]):
         yield Note("No judge's grades are in the scores.")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from relgate.eval.report.html.numbers import (
     ABSENT,
+    chance,
     change_cell,
     count,
     number,
@@ -176,7 +177,7 @@ def strata_table(document: Document) -> Table:
             number_cell(s["after"]),
             change_cell(s["delta"]),
             Cell(count(s["n"]), sort=s["n"]),
-            number_cell(s["p"], 3),
+            Cell(chance(s["p"]), sort=-1.0 if s["p"] is None else s["p"]),
         )
         for s in document["strata"]
     )
