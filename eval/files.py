@@ -17,6 +17,7 @@ __all__ = [
     "MAX_GZIP_RATIO",
     "load_content",
     "read_json",
+    "read_raw",
     "read_text",
     "write_bytes_atomic",
     "write_text_atomic",
@@ -49,13 +50,26 @@ def read_text(path: str | Path) -> str:
         InputError: missing, a folder, not readable, empty, longer than `MAX_BYTES`, a gzip file
             that is damaged or unpacks more than `MAX_GZIP_RATIO` times, or in another encoding.
     """
+    return load_content(path, text_only=True).text
+
+
+def read_raw(path: str | Path) -> bytes:
+    """What `read_text` would read, in UTF-8; whether it is UTF-8 is seen when it is decoded.
+
+    Raises:
+        InputError: as `read_text`.
+    """
     raw = _read_bytes(path)
     if raw[:2] == b"\x1f\x8b":
         raw = _gunzip(raw, path)
-    text = _decode(raw, path)
-    if not text.strip():
-        raise InputError("the file is empty", path=path, mend="export it again, or name another")
-    return text
+    raw = _as_utf8(raw, path)
+    if not raw or raw.isspace():
+        raise _empty(path)
+    return raw
+
+
+def _empty(path: str | Path) -> InputError:
+    return InputError("the file is empty", path=path, mend="export it again, or name another")
 
 
 def _read_bytes(path: str | Path) -> bytes:
@@ -120,27 +134,29 @@ def _check_gzip(size: int, packed: int, path: str | Path) -> None:
         )
 
 
-def _decode(raw: bytes, path: str | Path) -> str:
+def _as_utf8(raw: bytes, path: str | Path) -> bytes:
     for magic, what, mend in _KNOWN_BINARY:
         if raw.startswith(magic):
             raise InputError(f"is {what}", path=path, mend=mend)
-    encoding = "utf-8-sig"
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        encoding = "utf-16"
-    elif _is_utf16_without_mark(raw):
+        return _from_utf16(raw, path)
+    if _is_utf16_without_mark(raw):
         raise InputError(
             "looks like UTF-16 without a byte-order mark (byte 0)",
             path=path,
             line=1,
             mend="save it as UTF-8",
         )
+    return raw.removeprefix(codecs.BOM_UTF8)
+
+
+def _from_utf16(raw: bytes, path: str | Path) -> bytes:
     try:
-        return raw.decode(encoding)
+        return raw.decode("utf-16").encode()
     except UnicodeDecodeError as error:
-        name = "UTF-8" if encoding == "utf-8-sig" else "UTF-16"
-        newline = b"\n" if name == "UTF-8" else "\n".encode(encoding)[2:]
+        newline = "\n".encode("utf-16")[2:]
         raise InputError(
-            f"not {name}: byte {error.start} is 0x{raw[error.start]:02x}",
+            f"not UTF-16: byte {error.start} is 0x{raw[error.start]:02x}",
             path=path,
             line=raw.count(newline, 0, error.start) + 1,
             mend="save it as UTF-8",
@@ -164,8 +180,11 @@ def load_content(path: str | Path, *, text_only: bool = False) -> Content:
     Raises:
         InputError: as `read_text` and `read_json`.
     """
-    text = read_text(path)
-    return Content(str(path), "text", text, None) if text_only else content_of(text, path)
+    raw = read_raw(path)
+    content = Content(str(path), "text", raw, None) if text_only else content_of(raw, path)
+    if not raw[:1].isascii() and content.text.isspace():
+        raise _empty(path)
+    return content
 
 
 def read_json(path: str | Path) -> Json:

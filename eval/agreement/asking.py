@@ -149,7 +149,7 @@ def _columns(
         human=kept.grade.astype(np.int64),
         judge=np.array([hit.grade if hit.graded else UNGRADED for hit in said], np.int64),
         queries=kept.queries,
-        doc_ids=kept.doc_id,
+        doc_ids=tuple(kept.doc_id),
         judge_reasons=tuple(hit.reason if hit.graded else None for hit in said),
         human_reasons=kept.reason,
         errors=error_counts([hit.error for hit in said]),

@@ -211,7 +211,7 @@ def _matched(
         human=labels.grade.astype(np.int64),
         judge=judge,
         queries=labels.queries,
-        doc_ids=labels.doc_id,
+        doc_ids=tuple(labels.doc_id),
         judge_reasons=None
         if reasons is None
         else tuple(None if i == UNGRADED else reasons[int(i)] for i in found),

@@ -8,36 +8,30 @@ give the same list, and only the careful one has messages.
 from __future__ import annotations
 
 import re
-import unicodedata
-from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import cast
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relgate.eval.lists.cells import NotCleanError, cut, need, sound_lines, trimmed
 from relgate.eval.lists.columns import grade_of
-from relgate.eval.lists.notes import oddities
+from relgate.eval.lists.ids import Ids, load_words
 from relgate.eval.lists.sink import Options
 from relgate.eval.lists.table import Table
 from relgate.eval.lists.types import JudgmentList, Provenance, Query
 from relgate.rubrics.errors import InputError
 
-__all__ = ["clean_columns", "clean_qrels", "clean_table"]
+__all__ = ["Columns", "Groups", "clean_columns", "clean_qrels", "clean_table"]
 
-_BLOCK = 1 << 20
-"""Characters a block: what it makes stays in the processor's cache."""
-_MAX_CELL = 100_000  # below the csv module's own limit, which the careful reader keeps
 _NEEDED = frozenset({"query_id", "query", "doc_id", "grade"})
-_NEWLINE = 10
-_QRELS = re.compile(r"[^ \t\n]+([ \t])[^ \t\n]+\1[^ \t\n]+\1[^ \t\n]+(?:\n|\Z)")
-_QRELS_PLACES = {"query_id": 0, "doc_id": 2, "grade": 3}
+_QRELS = re.compile(rb"[^ \t\n]+([ \t])[^ \t\n]+\1[^ \t\n]+\1[^ \t\n]+(?:\n|\Z)")
+_QRELS_PLACES = {"": 4, "query_id": 0, "doc_id": 2, "grade": 3}
+_SPREAD = np.uint64(0xD6E8FEB86659FD93)  # odd: no two queries get one value
+_WORD = 8
 
-_Columns = Mapping[str, Sequence[object]]
-
-
-class _NotCleanError(Exception):
-    """The file needs the careful reader."""
+Columns: TypeAlias = Mapping[str, Ids | NDArray[Any]]
+"""The columns of a block of rows: text, or numbers (int64, float64)."""
 
 
 def clean_table(table: Table, columns: Mapping[str, str], options: Options) -> JudgmentList | None:
@@ -48,167 +42,158 @@ def clean_table(table: Table, columns: Mapping[str, str], options: Options) -> J
         columns: `{doc_id, grade, query ...: column}`; provenance needs the careful reader.
         options: what the caller said of the list.
     """
+    if '"' in table.body or not _NEEDED.issuperset(columns):
+        return None
     places = {name: table.header.index(column) for name, column in columns.items()}
-    body = table.body.replace("\r\n", "\n")
-    start = body.find("\n") + 1
-    if '"' in body or not start:
+    try:
+        raw = sound_lines(table.body.encode())
+        start = raw.find(b"\n") + 1
+        need(start)
+        return _made(cut(raw, start, table.delimiter, places | {"": len(table.header)}), options)
+    except NotCleanError:
         return None
-    return clean_columns(_split(body, start, table.delimiter, len(table.header), places), options)
 
 
-def clean_qrels(text: str, options: Options) -> JudgmentList | None:
+def clean_qrels(raw: bytes, options: Options) -> JudgmentList | None:
     """The list in TREC qrels whose lines are all parted alike, or None."""
-    body = text.replace("\r\n", "\n")
-    first = _QRELS.match(body)
-    if first is None or (" " if first[1] == "\t" else "\t") in body:
+    try:
+        raw = sound_lines(raw)
+        first = _QRELS.match(raw)
+        if first is None or (b" " if first[1] == b"\t" else b"\t") in raw:
+            return None
+        return _made(cut(raw, 0, first[1].decode(), _QRELS_PLACES), options)
+    except NotCleanError:
         return None
-    return clean_columns(_split(body, 0, first[1], 4, _QRELS_PLACES), options)
 
 
-def clean_columns(blocks: Iterable[_Columns], options: Options) -> JudgmentList | None:
+def clean_columns(blocks: Iterable[Columns], options: Options) -> JudgmentList | None:
     """The list in blocks of columns, or None when it needs the careful reader.
 
     Args:
-        blocks: `{query_id, query, doc_id, grade: values}`, one or both of the first two; all
-            values of a column are text, or all are whole numbers.
+        blocks: `{query_id, query, doc_id, grade: values}`, one or both of the first two.
         options: what the caller said of the list.
+
+    Raises:
+        InputError: what `blocks` itself raises.
     """
-    made = _Made(options)
     try:
-        for block in blocks:
-            made.add(block)
-        return made.finish()
-    except _NotCleanError:
+        return _made(blocks, options)
+    except NotCleanError:
         return None
 
 
-class _Made:
-    """The list as it grows, a block at a time."""
+def _made(blocks: Iterable[Columns], options: Options) -> JudgmentList:
+    docs: list[Ids] = []
+    grades: list[NDArray[np.int16]] = []
+    groups = Groups()
+    seen: dict[str, int] = {}
+    for block in blocks:
+        need(_NEEDED.issuperset(block))
+        docs.append(trimmed(_text(block["doc_id"])))
+        groups.add(block)
+        grades.append(_grades(block["grade"], seen, options))
+    need(docs)
+    query, doc_ids = groups.numbers(), Ids.joined(docs)
+    _need_no_repeats(query, doc_ids)
+    return JudgmentList(
+        scale=options.scale.once_read,
+        queries=groups.queries,
+        query=query,
+        doc_id=doc_ids,
+        grade=np.concatenate(grades),
+        origins=(Provenance(options.source),),
+        origin=np.zeros(len(query), np.int32),
+    )
 
-    def __init__(self, options: Options) -> None:
-        self._options = options
-        self._docs: list[str] = []
-        self._query = array("i")
-        self._grade = array("h")
-        self._queries: dict[str, int] = {}
+
+class Groups:
+    """The queries of a table's rows: rows of one query mostly stand together."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
         self._texts: list[str | None] = []
-        self._grades: dict[object, int] = {}
+        self._parts: list[NDArray[np.int32]] = []
 
-    def add(self, block: _Columns) -> None:
-        _need(set(block) <= _NEEDED)
-        docs = _texts(block["doc_id"])
-        _need(_is_plain(docs) or all(map(_is_sound, docs)))
-        self._docs += docs
-        texts = _texts(block["query"]) if "query" in block else None
-        ids = _texts(block["query_id"]) if "query_id" in block else texts
-        self._add_queries(ids or [], texts)
-        grades = block["grade"]
-        _need(len(set(map(type, grades))) == 1)  # 1 and True are one key
-        for cell in set(grades).difference(self._grades):
-            self._grades[cell] = self._graded(cell)
-        self._grade.extend(map(self._grades.__getitem__, grades))
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        """The distinct queries, in the order in which they come."""
+        return tuple(map(Query, self._numbers, self._texts))
 
-    def _add_queries(self, ids: list[str], texts: list[str] | None) -> None:
-        apart = texts is not None and texts is not ids
-        named = dict(zip(ids, texts or (), strict=True)) if apart else dict.fromkeys(ids)
-        for query_id, text in named.items():
-            if query_id not in self._queries:
-                _need(_is_sound(query_id) and _is_sound(text or query_id))
-                self._queries[query_id] = len(self._texts)
-                self._texts.append(query_id if texts is ids else text)
-        self._query.extend(map(self._queries.__getitem__, ids))
-        if texts is not None and apart:
-            own = map(self._texts.__getitem__, self._query[-len(ids) :])
-            _need(all(one == two for one, two in zip(own, texts, strict=True)))
+    def numbers(self) -> NDArray[np.int32]:
+        """Per row, index into `queries`."""
+        return np.concatenate(self._parts)
 
-    def _graded(self, cell: object) -> int:
-        scale = self._options.scale
-        _need(isinstance(cell, (str, int)) and not isinstance(cell, bool))
-        try:
-            grade = grade_of(str(cell), scale, pair="", path=None, line=None)
-        except InputError as error:
-            raise _NotCleanError from error
-        if grade is None or not 0 <= grade <= scale.max_grade:
-            raise _NotCleanError
-        return grade
+    def add(self, block: Columns) -> None:
+        """Takes in the columns `query_id` and `query`, or one of them.
 
-    def finish(self) -> JudgmentList:
-        _need(bool(self._docs))
-        query = np.frombuffer(self._query, np.int32)
-        _need(not _repeats(query, self._docs))
-        return JudgmentList(
-            scale=self._options.scale.once_read,
-            queries=tuple(map(Query, self._queries, self._texts)),
-            query=query,
-            doc_id=tuple(self._docs),
-            grade=np.frombuffer(self._grade, np.int16),
-            origins=(Provenance(self._options.source),),
-            origin=np.zeros(len(self._docs), np.int32),
-        )
+        Raises:
+            NotCleanError: an id has two texts, or a text is odd.
+        """
+        columns = [trimmed(_text(block[name])) for name in ("query_id", "query") if name in block]
+        need(columns)
+        rows = np.arange(1, len(columns[0]))
+        new = np.ones(len(columns[0]), np.bool_)
+        new[1:] = False
+        for column in columns:
+            new[1:] |= ~column.same(rows, column, rows - 1)
+        starts = np.flatnonzero(new)
+        ids = list(columns[0].take(starts))
+        texts: list[str] | list[None] = list(columns[-1].take(starts))
+        if "query" not in block:
+            texts = [None] * len(ids)
+        numbers = [self._number(*pair) for pair in zip(ids, texts, strict=True)]
+        counts = np.diff(starts, append=len(new))
+        self._parts.append(np.repeat(np.array(numbers, np.int32), counts))
+
+    def _number(self, query_id: str, text: str | None) -> int:
+        number = self._numbers.setdefault(query_id, len(self._texts))
+        if number == len(self._texts):
+            self._texts.append(text)
+        need(self._texts[number] == text)
+        return number
 
 
-def _need(condition: bool) -> None:  # noqa: FBT001 - it reads as a sentence
-    if not condition:
-        raise _NotCleanError
+def _text(column: Ids | NDArray[Any]) -> Ids:
+    if not isinstance(column, Ids):
+        raise NotCleanError
+    return column
 
 
-def _is_sound(text: str) -> bool:
-    """Whether a text is in NFC, not guarded, and nothing about it is odd."""
-    is_nfc = text.isascii() or unicodedata.is_normalized("NFC", text)
-    return is_nfc and not text.startswith("'") and not oddities(text)
+def _grades(
+    column: Ids | NDArray[Any], seen: dict[str, int], options: Options
+) -> NDArray[np.int16]:
+    """The grades of a block. Cells are few different ones: each is looked at once."""
+    if isinstance(column, Ids):
+        data, starts, lengths = column.held()
+        need(lengths.max(initial=0) <= _WORD)
+        words = load_words(data, starts, lengths)  # no cell holds a NUL
+        known = np.unique(words)
+        cells = [w.to_bytes(_WORD, "little").rstrip(b"\0").decode() for w in known.tolist()]
+        places = np.searchsorted(known, words)
+    else:
+        need(column.dtype == np.int64)
+        whole = np.unique(column)
+        cells, places = [str(value) for value in whole.tolist()], np.searchsorted(whole, column)
+    for cell in cells:
+        if cell not in seen:
+            seen[cell] = _graded(cell, options)
+    return np.array([seen[cell] for cell in cells], np.int16)[places]
 
 
-def _texts(values: Sequence[object]) -> list[str]:
-    """A column as text, none of it empty."""
-    (kind, *others) = set(map(type, values))
-    _need(not others and kind in (str, int))
-    texts = [str(value) for value in values] if kind is int else cast("list[str]", values)
-    _need(all(texts))
-    return texts
+def _graded(cell: str, options: Options) -> int:
+    scale = options.scale
+    try:
+        grade = grade_of(cell, scale, pair="", path=None, line=None)
+    except InputError as error:
+        raise NotCleanError from error
+    if grade is None or not 0 <= grade <= scale.max_grade:
+        raise NotCleanError
+    return grade
 
 
-def _is_plain(texts: list[str]) -> bool:
-    """Whether all are ASCII without anything odd or guarded: one look at all of them at once."""
-    joined = f"|{'|'.join(texts)}|"
-    odd = ("E+", "| ", " |", "|'")
-    return joined.isascii() and joined.isprintable() and not any(mark in joined for mark in odd)
-
-
-def _split(
-    body: str, start: int, delimiter: str, width: int, places: Mapping[str, int]
-) -> Iterator[_Columns]:
-    """The columns of each block of lines, once it is sure that each line has `width` cells."""
-    while start < len(body):
-        end = body.find("\n", start + _BLOCK) + 1 or len(body)
-        block = body[start:end].removesuffix("\n")
-        _check_shape(
-            np.frombuffer(block.encode("utf-8", "surrogatepass"), np.uint8), delimiter, width
-        )
-        _need("\r" not in block)
-        cells = block.replace("\n", delimiter).split(delimiter)
-        yield {name: cells[place::width] for name, place in places.items()}
-        start = end
-
-
-def _check_shape(raw: NDArray[np.uint8], delimiter: str, width: int) -> None:
-    """Each line has `width` cells, none empty and none too long."""
-    ends = np.append(np.flatnonzero((raw == ord(delimiter)) | (raw == _NEWLINE)), len(raw))
-    lengths = np.diff(ends, prepend=-1) - 1
-    _need(len(ends) % width == 0 and bool(lengths.min() > 0 and lengths.max() < _MAX_CELL))
-    newlines = np.flatnonzero(raw[ends[:-1]] == _NEWLINE)
-    _need(len(newlines) == len(ends) // width - 1)
-    _need(bool((newlines % width == width - 1).all()))
-
-
-def _repeats(query: NDArray[np.int32], docs: list[str]) -> bool:
-    """Whether any (query, document) stands twice."""
-    if (np.diff(query) < 0).any():
-        order = np.argsort(query, kind="stable")
-        query, docs = query[order], [docs[place] for place in order.tolist()]
-    ends: list[int] = [*(np.flatnonzero(np.diff(query)) + 1).tolist(), len(docs)]
-    start = 0
-    for end in ends:
-        if len(set(docs[start:end])) < end - start:
-            return True
-        start = end
-    return False
+def _need_no_repeats(query: NDArray[np.int32], docs: Ids) -> None:
+    """Refuses a list in which a pair may stand twice: the careful reader says which."""
+    hashes = docs.hashes(np.arange(len(docs)))
+    hashes ^= query.astype(np.uint64) * _SPREAD
+    hashes.sort()
+    need(not (hashes[1:] == hashes[:-1]).any())

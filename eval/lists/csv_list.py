@@ -25,7 +25,7 @@ def has_list_header(
     content: Content, grade_column: str | None = None, doc_column: str | None = None
 ) -> bool:
     """Whether the first line names the columns of a judgment list."""
-    header = _open(content, grade_column, doc_column).header
+    header = _open(content.head, content.path, grade_column, doc_column).header
     return is_list_header(header, grade_column, doc_column)
 
 
@@ -47,16 +47,16 @@ def read_quepid_csv(content: Content, options: Options) -> ListFile:
     return _read(content, options, "quepid-csv")
 
 
-def _open(content: Content, grade_column: str | None, doc_column: str | None) -> Table:
+def _open(text: str, path: str, grade_column: str | None, doc_column: str | None) -> Table:
     return open_table(
-        content.text,
-        content.path,
+        text,
+        path,
         fits=lambda names: is_list_header(names, grade_column, doc_column),
     )
 
 
 def _read(content: Content, options: Options, file_format: str) -> ListFile:
-    table = _open(content, options.grade_column, options.doc_column)
+    table = _open(content.text, content.path, options.grade_column, options.doc_column)
     columns = list_columns(
         table.header,
         grade_column=options.grade_column,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -19,6 +19,7 @@ __all__ = [
     "as_object",
     "as_text",
     "content_of",
+    "decode",
     "json_lines",
     "json_name",
     "parse_json",
@@ -30,37 +31,83 @@ Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | Non
 MAX_DEPTH = 100
 """The deepest nesting of JSON that is read."""
 
+_HEAD_BYTES = 1 << 16
+
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A file's text, and what can be said of it at once.
+    """What a file holds, and what can be said of it at once.
 
     Attributes:
         path: the file.
         kind: one JSON value, one JSON object a line, or other text.
-        text: all of it.
+        raw: all of it in UTF-8, as `read_raw` gives it.
         value: the JSON value for kind `json`, else None.
     """
 
     path: str
     kind: Literal["json", "jsonl", "text"]
-    text: str
+    raw: bytes
     value: Json
+    _text: str | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def text(self) -> str:
+        """All of it as text; made once.
+
+        Raises:
+            InputError: it is not UTF-8.
+        """
+        if self._text is None:
+            object.__setattr__(self, "_text", decode(self.raw, self.path))
+        return self._text or ""
+
+    @property
+    def head(self) -> str:
+        """The first lines as text: enough to tell what they are lines of.
+
+        Raises:
+            InputError: the file is not UTF-8.
+        """
+        cut = self.raw.rfind(b"\n", 0, _HEAD_BYTES) + 1
+        begun = self.raw[:cut]
+        if len(self.raw) <= _HEAD_BYTES or not begun.strip() or not begun.isascii():
+            return self.text
+        return begun.decode()
 
 
-def content_of(text: str, path: str | Path) -> Content:
+def decode(raw: bytes, path: str | Path) -> str:
+    """The text of a file in UTF-8.
+
+    Raises:
+        InputError: it is not UTF-8.
+    """
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"not UTF-8: byte {error.start} is 0x{raw[error.start]:02x}",
+            path=path,
+            line=raw.count(b"\n", 0, error.start) + 1,
+            mend="save it as UTF-8",
+        ) from error
+
+
+def content_of(raw: bytes, path: str | Path) -> Content:
     """What kind of text a file holds, and its value when it is one JSON value.
 
     Raises:
-        InputError: it begins as JSON and is not, as `parse_json`.
+        InputError: it begins as JSON and is not, as `parse_json`; or it is not UTF-8.
     """
-    body = text.lstrip()
+    found = Content(str(path), "text", raw, None)
+    body = found.head.lstrip()
     if body[:1] not in {"{", "["}:
-        return Content(str(path), "text", text, None)
+        return found
+    body = found.text.lstrip()
     first, _, rest = body.partition("\n")
     if body[0] == "{" and rest.strip() and _is_object(first):
-        return Content(str(path), "jsonl", text, None)
-    return Content(str(path), "json", text, parse_json(text, path))
+        return replace(found, kind="jsonl")
+    return replace(found, kind="json", value=parse_json(found.text, path))
 
 
 def _is_object(line: str) -> bool:

@@ -22,7 +22,7 @@ _ROW = re.compile(
 
 def looks_like_ltr(content: Content) -> bool:
     """Whether the first line is a header of a query, or a row."""
-    for line in content.text.split("\n"):
+    for line in content.head.split("\n"):
         if line.strip():
             row = line.rstrip("\r")
             return bool(_HEAD.fullmatch(row) or _ROW.fullmatch(row))

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from relgate.eval.files import write_bytes_atomic
+from relgate.eval.lists.cells import need, sound_column
+from relgate.eval.lists.ids import Ids
 from relgate.eval.lists.jsontext import Json
 from relgate.rubrics.errors import InputError
 
-__all__ = ["is_parquet", "parquet_batches", "parquet_columns", "parquet_rows", "write_parquet"]
+__all__ = ["is_parquet", "parquet_blocks", "parquet_columns", "parquet_rows", "write_parquet"]
 
 _MAGIC = b"PAR1"
 _BATCH_ROWS = 65_536
@@ -53,10 +58,58 @@ def parquet_columns(path: str | Path) -> tuple[str, ...]:
         raise _damaged(path, error) from error
 
 
-def parquet_batches(
+def parquet_blocks(
+    path: str | Path, columns: Mapping[str, str], numbers: Collection[str] = ()
+) -> Iterator[dict[str, Ids | NDArray[Any]]]:
+    """The values by column, many rows at a time, for those who read clean files only.
+
+    Args:
+        path: the file.
+        columns: {what it is: its name in the file}.
+        numbers: which of them are wanted as numbers, where they are numbers.
+
+    Raises:
+        NotCleanError: a value is missing or odd, or a column holds neither text nor numbers.
+        InputError: a damaged file, or no pyarrow.
+    """
+    arrow, parquet = _arrow(path)
+    names = list(dict.fromkeys(columns.values()))
+    try:
+        with parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=names):
+                yield {
+                    what: _column(arrow, batch.column(name), as_number=what in numbers)
+                    for what, name in columns.items()
+                }
+    except (arrow.ArrowException, OSError) as error:
+        raise _damaged(path, error) from error
+
+
+def _column(arrow: Any, array: Any, *, as_number: bool) -> Ids | NDArray[Any]:  # noqa: ANN401
+    types = arrow.types
+    need(not array.null_count)
+    if types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if as_number and (types.is_integer(array.type) or types.is_floating(array.type)):
+        whole = types.is_integer(array.type)
+        array = array.cast(arrow.int64() if whole else arrow.float64())
+        values = np.frombuffer(array.buffers()[1], np.int64 if whole else np.float64)
+        return values[array.offset : array.offset + len(array)]
+    if types.is_integer(array.type):
+        array = array.cast(arrow.string())
+    need(types.is_string(array.type) or types.is_large_string(array.type))
+    wide = np.int64 if types.is_large_string(array.type) else np.int32
+    _, places, held = array.buffers()
+    ends = np.frombuffer(places, wide)[array.offset : array.offset + len(array) + 1]
+    ends = ends.astype(np.int64)
+    data = np.frombuffer(held or b"", np.uint8)[ends[0] : ends[-1]]
+    return sound_column(data, ends[:-1] - ends[0], np.diff(ends).astype(np.int32))
+
+
+def parquet_rows(
     path: str | Path, columns: Iterable[str] | None = None
-) -> Iterator[dict[str, list[Json]]]:
-    """The values by column, a batch of rows at a time.
+) -> Iterator[tuple[int, dict[str, Json]]]:
+    """Each row's number (from 1) and its values.
 
     Args:
         path: the file.
@@ -67,24 +120,16 @@ def parquet_batches(
     """
     arrow, parquet = _arrow(path)
     wanted = None if columns is None else list(columns)
+    number = 0
     try:
         with parquet.ParquetFile(path) as file:
             for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=wanted):
-                values = [column.to_pylist() for column in batch.columns]
-                yield dict(zip(batch.schema.names, values, strict=True))
+                names, values = batch.schema.names, [c.to_pylist() for c in batch.columns]
+                for row in zip(*values, strict=True):
+                    number += 1
+                    yield number, dict(zip(names, row, strict=True))
     except (arrow.ArrowException, OSError) as error:
         raise _damaged(path, error) from error
-
-
-def parquet_rows(
-    path: str | Path, columns: Iterable[str] | None = None
-) -> Iterator[tuple[int, dict[str, Json]]]:
-    """Each row's number (from 1) and its values; arguments and errors as `parquet_batches`."""
-    number = 0
-    for batch in parquet_batches(path, columns):
-        for values in zip(*batch.values(), strict=True):
-            number += 1
-            yield number, dict(zip(batch, values, strict=True))
 
 
 def write_parquet(path: str | Path, columns: Mapping[str, Sequence[str | int | None]]) -> None:

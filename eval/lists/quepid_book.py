@@ -26,7 +26,7 @@ def is_book(value: Json) -> bool:
 
 def has_book_header(content: Content) -> bool:
     """Whether the header is that of a book: `query,docid`, then raters, no column of a grade."""
-    header = _open(content).header
+    header = _open(content.head, content.path).header
     return _fits(header) and not is_list_header(header)
 
 
@@ -34,8 +34,8 @@ def _fits(names: Sequence[str]) -> bool:
     return list(names[:2]) == _PAIR and len(names) > len(_PAIR)
 
 
-def _open(content: Content) -> Table:
-    return open_table(content.text, content.path, fits=_fits)
+def _open(text: str, path: str) -> Table:
+    return open_table(text, path, fits=_fits)
 
 
 def read_book_csv(content: Content, options: Options) -> ListFile:
@@ -45,7 +45,7 @@ def read_book_csv(content: Content, options: Options) -> ListFile:
         InputError: any fault, or two raters of one name: whose grade is whose is lost then.
     """
     path = content.path
-    table = _open(content)
+    table = _open(content.text, content.path)
     raters = table.header[2:]
     if not _fits(table.header):
         raise InputError(

@@ -25,7 +25,7 @@ from relgate.eval.lists.ltr import looks_like_ltr, read_ltr
 from relgate.eval.lists.opensearch import is_opensearch_judgments, read_opensearch
 from relgate.eval.lists.parquet import (
     is_parquet,
-    parquet_batches,
+    parquet_blocks,
     parquet_columns,
     parquet_rows,
 )
@@ -139,9 +139,7 @@ def _read_parquet(path: str | Path, options: Options) -> ListFile:
         if name not in columns.values():
             sink.notes.add("column(s) left out", name)
     taken_for = "esci" if {"esci_label", "product_locale"} <= set(names) else "parquet"
-    batches = parquet_batches(path, columns.values())
-    named = ({name: batch[column] for name, column in columns.items()} for batch in batches)
-    clean = clean_columns(named, options)
+    clean = clean_columns(parquet_blocks(path, columns, numbers=("grade",)), options)
     if clean is not None:
         return ListFile(clean, taken_for, str(path), 0, 0, 0, sink.notes.lines())
     for number, values in parquet_rows(path, columns.values()):

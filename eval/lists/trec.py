@@ -27,7 +27,7 @@ def trec_lines(text: str) -> Iterator[tuple[int, list[str]]]:
 
 def looks_like_qrels(content: Content) -> bool:
     """Whether the first line has four fields, the last a number."""
-    for _, fields in trec_lines(content.text):
+    for _, fields in trec_lines(content.head):
         return len(fields) == _FIELDS and _NUMBER.fullmatch(fields[3]) is not None
     return False
 
@@ -38,7 +38,7 @@ def read_qrels(content: Content, options: Options) -> ListFile:
     Raises:
         InputError: a line without four fields, a negative grade, or any other fault, with its line.
     """
-    clean = clean_qrels(content.text, options)
+    clean = clean_qrels(content.raw, options)
     if clean is not None:
         return ListFile(clean, "trec", content.path, 0, 0, 0, ())
     sink = Sink(options, content.path)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
@@ -12,6 +11,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from relgate.eval.lists.ids import Ids
+from relgate.eval.lists.keys import match_key
+from relgate.eval.lists.pairs import PairIndex
 
 __all__ = [
     "SCALES",
@@ -23,14 +26,6 @@ __all__ = [
     "Source",
     "match_key",
 ]
-
-
-def match_key(text: str) -> str:
-    """The form in which ids and query texts are compared: Unicode NFC.
-
-    So composed and decomposed letters meet. The original text is kept for showing and export.
-    """
-    return unicodedata.normalize("NFC", text)
 
 
 class Source(StrEnum):
@@ -166,7 +161,7 @@ class JudgmentList:
         scale: the scale of `grade`.
         queries: distinct queries, in order of first appearance.
         query: per row, index into `queries`.
-        doc_id: per row.
+        doc_id: per row; whatever sequence is given is kept as a column, see `Ids`.
         grade: per row, 0..scale.max_grade.
         origins: distinct provenances.
         origin: per row, index into `origins`.
@@ -177,15 +172,28 @@ class JudgmentList:
     scale: Scale
     queries: tuple[Query, ...]
     query: NDArray[np.int32]
-    doc_id: tuple[str, ...]
+    doc_id: Sequence[str]
     grade: NDArray[np.int16]
     origins: tuple[Provenance, ...]
     origin: NDArray[np.int32]
     reason: tuple[str | None, ...] | None = None
     text_hash: tuple[str | None, ...] | None = None
+    _pairs: PairIndex | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "doc_id", Ids.of(self.doc_id))
 
     def __len__(self) -> int:
         return len(self.doc_id)
+
+    @property
+    def pairs(self) -> PairIndex:
+        """Where each pair stands. Made once; it serves every run after that."""
+        if self._pairs is None:
+            made = PairIndex(self.query, Ids.of(self.doc_id), len(self.queries))
+            object.__setattr__(self, "_pairs", made)
+            return made
+        return self._pairs
 
     def rows(self) -> Iterator[Judgment]:
         """Every judgment as a row, in file order."""
@@ -232,7 +240,7 @@ class JudgmentList:
             scale=self.scale,
             queries=self.queries,
             query=self.query[keep],
-            doc_id=tuple(self.doc_id[i] for i in index),
+            doc_id=Ids.of(self.doc_id).take(np.flatnonzero(keep)),
             grade=self.grade[keep],
             origins=self.origins,
             origin=self.origin[keep],

@@ -22,7 +22,7 @@ def _fits(names: Sequence[str]) -> bool:
 
 def has_wands_header(content: Content) -> bool:
     """Whether the header is that of `label.csv`."""
-    return _fits(open_table(content.text, content.path, fits=_fits).header)
+    return _fits(open_table(content.head, content.path, fits=_fits).header)
 
 
 def read_wands(content: Content, options: Options) -> ListFile:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -13,6 +13,7 @@ from relgate.eval.lists.types import JudgmentList, match_key
 from relgate.eval.metrics import kernel
 from relgate.eval.metrics.align import Axis
 from relgate.eval.metrics.conventions import Conventions, Metric
+from relgate.eval.metrics.join import Retrieved, join
 from relgate.eval.metrics.types import RunScores
 from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import UsageError
@@ -26,11 +27,12 @@ _Floats = NDArray[np.float64]
 _Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Judged:
     """The judged half of the work, shared by all runs of an axis."""
 
-    grades: tuple[Mapping[str, int], ...]
+    judgments: JudgmentList
+    listed: _Ints
     hist: _Ints
     judged: _Bools
     ideal: _Floats
@@ -43,8 +45,6 @@ def _judged(judgments: JudgmentList, axis: Axis, conventions: Conventions) -> _J
             f"no grade of the scale {judgments.scale.name} (0 to {judgments.scale.max_grade}) "
             f"reaches the floor {conventions.floor}; lower the floor, or state the list's scale"
         )
-    by_query = judgments.grades_by_query()
-    nothing: Mapping[str, int] = MappingProxyType({})
     levels, nq = judgments.scale.max_grade + 1, len(axis)
     row = np.full(len(judgments.queries), -1, np.int64)
     listed = axis.list_index >= 0
@@ -53,30 +53,13 @@ def _judged(judgments: JudgmentList, axis: Axis, conventions: Conventions) -> _J
     hist = np.bincount(cells, minlength=nq * levels).reshape(nq, levels).astype(np.int64)
     judged = hist.sum(axis=1) > 0
     ideal = kernel.ideal_dcg(hist, conventions.gains(levels), conventions.k)
-    in_list: list[int] = axis.list_index.tolist()
     return _Judged(
-        grades=tuple(by_query[i] if i >= 0 else nothing for i in in_list),
+        judgments=judgments,
+        listed=axis.list_index,
         hist=hist,
         judged=judged,
         ideal=np.where(judged, ideal, np.nan),
     )
-
-
-def _grade_row(docs: Sequence[str], grades: Mapping[str, int], width: int) -> list[int]:
-    """The codes of one query's first `width` documents, see `kernel`."""
-    keys = [match_key(doc) for doc in docs[:width]]
-    row = [grades.get(key, kernel.UNRATED) for key in keys]
-    if len(set(keys)) < len(keys):
-        first = {key: i for i, key in reversed(list(enumerate(keys)))}
-        row = [
-            code if first[key] == i else kernel.REPEAT
-            for i, (key, code) in enumerate(zip(keys, row, strict=True))
-        ]
-    return row + [kernel.NO_DOCUMENT] * (width - len(row))
-
-
-def _is_few(docs: Sequence[str], k: int) -> bool:
-    return len(set(docs[:k])) < _FEW and len(set(docs)) < _FEW
 
 
 def score_runs(
@@ -135,46 +118,26 @@ class _Returned:
 
 
 def _returned(judged: _Judged, run: Run, index: _Ints, conventions: Conventions) -> _Returned:
-    k = conventions.k
+    k, ranking = conventions.k, run.ranking
     failures = {match_key(query_id) for query_id in run.failures}
     # -1, not in the run, meets the False at the end
-    failed = np.array([*(match_key(q.id) in failures for q in run.queries), False])[index]
-    unlisted = np.array([*(docs is None for docs in run.docs), False])[index] & ~failed
+    failed = np.zeros(len(index), np.bool_)
+    if failures:
+        failed = np.array([*(match_key(q.id) in failures for q in run.queries), False])[index]
+    counts = np.append(ranking.counts, 0)[index]
+    unlisted = (counts < 0) & ~failed
     answered = (index >= 0) & ~failed & ~unlisted
-    docs: list[tuple[str, ...]] = [
-        (run.docs[i] or ()) if ok else ()
-        for i, ok in zip(index.tolist(), answered.tolist(), strict=True)
-    ]
-    top = _top(docs, judged.grades, k)
-    unrated = _count(top == kernel.UNRATED)
-    returned = unrated + _count(top >= 0)
+    counts = np.where(answered, counts, 0)
+    retrieved = Retrieved(ranking.ids, np.append(ranking.starts, 0)[index], counts)
+    found = join(judged.judgments, judged.listed, retrieved, conventions)
+    unrated = _count(found.top == kernel.UNRATED)
+    returned = unrated + _count(found.top >= 0)
+    few = answered & (returned < _FEW)
+    for at in np.flatnonzero(few & (counts > k)).tolist():  # there may be others below k
+        few[at] = len(set(map(match_key, run.docs[int(index[at])] or ()))) < _FEW
     for at in np.flatnonzero(unlisted).tolist():
         returned[at], unrated[at] = _given_counts(run, int(index[at]), k)
-    few = np.array([_is_few(d, k) for d in docs], np.bool_)
-    scored = top
-    if conventions.unrated != "zero":
-        depth = k if conventions.unrated == "judged-only" else None
-        scored = _top(_rated((d[:depth] for d in docs), judged.grades), judged.grades, k)
-    return _Returned(top, scored, failed, unlisted, answered, returned, unrated, answered & few)
-
-
-def _top(
-    docs: Sequence[Sequence[str]], grades: Sequence[Mapping[str, int]], k: int
-) -> NDArray[np.int16]:
-    """The grade matrix of all queries, see `kernel`."""
-    width = min(k, max(map(len, docs), default=0))
-    rows = [_grade_row(d, g, width) for d, g in zip(docs, grades, strict=True)]
-    return np.array(rows, np.int16).reshape(len(docs), width)
-
-
-def _rated(
-    docs: Iterable[Sequence[str]], grades: Sequence[Mapping[str, int]]
-) -> list[tuple[str, ...]]:
-    """The lists without what nobody rated; what is below moves up."""
-    return [
-        tuple(doc for doc in found if match_key(doc) in known)
-        for found, known in zip(docs, grades, strict=True)
-    ]
+    return _Returned(found.top, found.scored, failed, unlisted, answered, returned, unrated, few)
 
 
 def _count(which: _Bools) -> _Ints:

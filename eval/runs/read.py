@@ -10,12 +10,23 @@ from types import MappingProxyType
 from relgate.eval.files import load_content
 from relgate.eval.lists.docids import DocIds
 from relgate.eval.lists.jsontext import Content, json_lines
-from relgate.eval.lists.parquet import is_parquet, parquet_columns, parquet_rows
+from relgate.eval.lists.parquet import (
+    is_parquet,
+    parquet_blocks,
+    parquet_columns,
+    parquet_rows,
+)
 from relgate.eval.lists.quepid import quepid_kind
+from relgate.eval.runs.clean import Order, Ranked, clean_run_columns
 from relgate.eval.runs.plain import is_plain_run, is_run_row, read_jsonl_run, read_plain_run
 from relgate.eval.runs.quepid import read_quepid_snapshot
 from relgate.eval.runs.rank_eval import is_rank_eval_response, read_rank_eval
-from relgate.eval.runs.table import csv_rows, looks_like_run_table, read_table_run
+from relgate.eval.runs.table import (
+    RunTable,
+    csv_run_table,
+    looks_like_run_table,
+    read_table_run,
+)
 from relgate.eval.runs.trec import looks_like_run, read_trec_run
 from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import InputError, UsageError
@@ -32,25 +43,20 @@ class _Asked:
     doc_ids: DocIds
 
 
-def _csv(content: Content, asked: _Asked) -> Run:
-    names, rows = csv_rows(content)
-    return read_table_run(
-        names, rows, content.path, file_format="csv", name=asked.name, only=asked.only
-    )
-
-
 _READERS: Mapping[str, Callable[[Content, _Asked], Run]] = MappingProxyType(
     {
         "json": lambda content, asked: read_plain_run(content.value, content.path, asked.name),
         "jsonl": lambda content, asked: read_jsonl_run(content, asked.name),
-        "csv": _csv,
+        "csv": lambda content, asked: read_table_run(
+            csv_run_table(content), name=asked.name, only=asked.only
+        ),
         "quepid-snapshot": lambda content, asked: read_quepid_snapshot(
             content.value, content.path, asked.name
         ),
         "rank-eval-response": lambda content, asked: read_rank_eval(
             content.value, content.path, asked.name, asked.doc_ids
         ),
-        "trec": lambda content, asked: read_trec_run(content.text, content.path, asked.name),
+        "trec": lambda content, asked: read_trec_run(content, asked.name),
     }
 )
 
@@ -84,11 +90,18 @@ def read_run(
     if format is not None and format not in RUN_FORMATS:
         raise UsageError(f"no run format {format!r}; use one of: {', '.join(RUN_FORMATS)}")
     if format == "parquet" or (format is None and is_parquet(path)):
-        names, rows = parquet_columns(path), parquet_rows(path)
-        return read_table_run(names, rows, str(path), file_format="parquet", name=name, only=only)
+        return read_table_run(_parquet(path), name=name, only=only)
     content = load_content(path, text_only=format in _TEXT)
     asked = _Asked(name, only, DocIds() if doc_ids is None else doc_ids)
     return _READERS[format or _detect(content)](content, asked)
+
+
+def _parquet(path: str | Path) -> RunTable:
+    def clean(places: Mapping[str, str], order: Order) -> Ranked | None:
+        blocks = parquet_blocks(path, places, numbers=("rank", "score", "run"))
+        return clean_run_columns(blocks, order)
+
+    return RunTable(str(path), "parquet", parquet_columns(path), clean, parquet_rows(path))
 
 
 def _detect(content: Content) -> str:
@@ -105,7 +118,7 @@ def _detect(content: Content) -> str:
 
 
 def _detect_text(content: Content) -> str | None:
-    if looks_like_run(content.text):
+    if looks_like_run(content):
         return "trec"
     return "csv" if looks_like_run_table(content) else None
 

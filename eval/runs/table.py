@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from relgate.eval.lists.columns import DOC_ID, QUERY_ID, QUERY_TEXT, fold
@@ -13,10 +14,11 @@ from relgate.eval.lists.jsontext import Content, Json, as_text
 from relgate.eval.lists.notes import Notes
 from relgate.eval.lists.table import open_table
 from relgate.eval.lists.types import Query, match_key
+from relgate.eval.runs.clean import Order, Ranked, clean_run_table
 from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import InputError
 
-__all__ = ["csv_rows", "is_run_header", "looks_like_run_table", "read_table_run"]
+__all__ = ["RunTable", "csv_run_table", "is_run_header", "looks_like_run_table", "read_table_run"]
 
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "query_id": QUERY_ID,
@@ -28,8 +30,6 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
 }
 _SHOWN_RUNS = 3
 
-_Rows = Iterable[tuple[int, Mapping[str, Json]]]
-
 
 def is_run_header(names: Sequence[str]) -> bool:
     """Whether `names` hold a query, a document, and what orders them."""
@@ -40,17 +40,37 @@ def is_run_header(names: Sequence[str]) -> bool:
 
 def looks_like_run_table(content: Content) -> bool:
     """Whether the first line is the header of a run."""
-    return is_run_header(open_table(content.text, content.path, fits=is_run_header).header)
+    return is_run_header(open_table(content.head, content.path, fits=is_run_header).header)
 
 
-def csv_rows(content: Content) -> tuple[tuple[str, ...], _Rows]:
-    """The columns of delimited text, and its rows by column."""
+@dataclass(frozen=True, slots=True)
+class RunTable:
+    """A table, and the two ways through it.
+
+    Attributes:
+        path: the file, for messages.
+        format: what the file was taken for.
+        names: its columns.
+        clean: the fast way, given {part: column} and what gives the order.
+        rows: each row's line and values by column.
+    """
+
+    path: str
+    format: str
+    names: Sequence[str]
+    clean: Callable[[Mapping[str, str], Order], Ranked | None]
+    rows: Iterable[tuple[int, Mapping[str, Json]]]
+
+
+def csv_run_table(content: Content) -> RunTable:
+    """Delimited text as a table of a run."""
     table = open_table(content.text, content.path, fits=is_run_header)
     names = [(name, fold(name)) for name in table.header]
-    return table.header, (
+    rows = (
         (line, {n: cell_value(folded, c) for (n, folded), c in zip(names, cells, strict=True)})
         for line, cells in table.rows()
     )
+    return RunTable(content.path, "csv", table.header, partial(clean_run_table, table), rows)
 
 
 @dataclass(slots=True)
@@ -61,15 +81,7 @@ class _Found:
     docs: list[tuple[float, str]] = field(default_factory=list[tuple[float, str]])
 
 
-def read_table_run(
-    names: Sequence[str],
-    rows: _Rows,
-    path: str,
-    *,
-    file_format: str,
-    name: str | None,
-    only: str | None = None,
-) -> Run:
+def read_table_run(table: RunTable, *, name: str | None, only: str | None = None) -> Run:
     """A run out of the rows of a table.
 
     The rank column gives the order; without one the score, falling, equal scores in the file's
@@ -77,10 +89,7 @@ def read_table_run(
     query.
 
     Args:
-        names: the columns.
-        rows: each row's line and values by column.
-        path: the file, for messages.
-        file_format: what the file was taken for.
+        table: the table.
         name: how reports call the run; None is the name in the file, or the file's own.
         only: the one to take, where the table holds several runs.
 
@@ -88,9 +97,31 @@ def read_table_run(
         InputError: a missing or doubled column, a rank twice, an order that is no number, or
             several runs of which none is named.
     """
-    reader = _Reader(path, _places(names, path))
+    places = _places(table.names, table.path)
+    order: Order = "rank" if "rank" in places else "score" if "score" in places else None
+    notes = Notes()
+    found = table.clean(
+        {p: n for p, n in places.items() if p not in {"rank", "score"} - {order}}, order
+    )
+    if found is None or len(found.names) > 1 or (only is not None and found.names != (only,)):
+        found = _careful(table, _Reader(table.path, places, order, notes), only)
+    for query in found.tied:
+        notes.add("queries have equal scores; they keep the file's order", query)
+    if order is None:
+        notes.add("column(s) of rank or score missing; the file's order is taken", "rank")
+    return Run(
+        name=name or next(iter(found.names), Path(table.path).stem),
+        queries=found.queries,
+        docs=found.docs,
+        format=table.format,
+        path=table.path,
+        notes=notes.lines(),
+    )
+
+
+def _careful(table: RunTable, reader: _Reader, only: str | None) -> Ranked:
     which = reader.places.get("run", "")
-    for line, row in rows:
+    for line, row in table.rows:
         run = row.get(which)
         if only is not None and run != only:
             reader.skipped = True
@@ -99,8 +130,8 @@ def read_table_run(
         try:
             reader.add(row)
         except InputError as error:
-            raise InputError(error.what, path=path, line=line, mend=error.mend) from error
-    return reader.run(name, only, file_format)
+            raise InputError(error.what, path=table.path, line=line, mend=error.mend) from error
+    return reader.ranked(only)
 
 
 def _places(names: Sequence[str], path: str) -> dict[str, str]:
@@ -125,14 +156,14 @@ def _places(names: Sequence[str], path: str) -> dict[str, str]:
 
 
 class _Reader:
-    def __init__(self, path: str, places: dict[str, str]) -> None:
+    def __init__(self, path: str, places: dict[str, str], order: Order, notes: Notes) -> None:
         self.path = path
         self.places = places
         self.skipped = False
         self.runs: dict[Json, None] = {}
-        self._notes = Notes()
+        self._notes = notes
         self._found: dict[str, _Found] = {}
-        self._order = next((part for part in ("rank", "score") if part in places), None)
+        self._order = order
 
     def add(self, row: Mapping[str, Json]) -> None:
         query = self._query(row)
@@ -157,7 +188,8 @@ class _Reader:
         text = parts.get("query")
         words = None if text is None or text == "" else as_text(text, "the query", self.path)
         if "query_id" in parts:
-            return Query(as_text(parts["query_id"] or "", "the query id", self.path), words)
+            value = parts["query_id"]
+            return Query(as_text("" if value is None else value, "the query id", self.path), words)
         words = words or as_text("", "the query", self.path)
         return Query(words, words)
 
@@ -177,7 +209,7 @@ class _Reader:
             )
         return number if self._order == "rank" else -number
 
-    def run(self, name: str | None, only: str | None, file_format: str) -> Run:
+    def ranked(self, only: str | None) -> Ranked:
         if not self._found:
             raise InputError(
                 f"no row of the run {only!r}" if self.skipped else "no row below the header",
@@ -191,28 +223,22 @@ class _Reader:
                 path=self.path,
                 mend="take one out: relgate convert FILE --run --only NAME --to jsonl --out OUT",
             )
-        own = next(iter(self.runs), None)
-        docs = tuple(self._ranked(found) for found in self._found.values())
-        if self._order is None:
-            self._notes.add("column(s) of rank or score missing; the file's order is taken", "rank")
-        return Run(
-            name=name or (own if isinstance(own, str) else Path(self.path).stem),
+        return Ranked(
             queries=tuple(found.query for found in self._found.values()),
-            docs=docs,
-            format=file_format,
-            path=self.path,
-            notes=self._notes.lines(),
+            docs=tuple(map(self._sorted, self._found.values())),
+            tied=tuple(f.query.shown for f in self._found.values() if _has_equals(f)),
+            names=tuple(name for name in self.runs if isinstance(name, str)),
         )
 
-    def _ranked(self, found: _Found) -> tuple[str, ...]:
-        if len({place for place, _ in found.docs}) < len(found.docs):
-            if self._order == "rank":
-                raise InputError(
-                    f"query {found.query.shown!r} has two documents of one rank",
-                    path=self.path,
-                    mend="give each a rank of its own",
-                )
-            self._notes.add(
-                "queries have equal scores; they keep the file's order", found.query.shown
+    def _sorted(self, found: _Found) -> tuple[str, ...]:
+        if self._order == "rank" and _has_equals(found):
+            raise InputError(
+                f"query {found.query.shown!r} has two documents of one rank",
+                path=self.path,
+                mend="give each a rank of its own",
             )
         return tuple(doc_id for _, doc_id in sorted(found.docs, key=lambda entry: entry[0]))
+
+
+def _has_equals(found: _Found) -> bool:
+    return len({place for place, _ in found.docs}) < len(found.docs)

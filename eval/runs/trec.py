@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+from relgate.eval.lists.jsontext import Content
 from relgate.eval.lists.notes import Notes
 from relgate.eval.lists.trec import trec_lines
 from relgate.eval.lists.types import Query, match_key
-from relgate.eval.runs.clean_trec import Ranked, clean_run
+from relgate.eval.runs.clean import Ranked, clean_run
 from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import InputError
 
@@ -17,9 +18,9 @@ __all__ = ["looks_like_run", "read_trec_run"]
 _FIELDS = 6
 
 
-def looks_like_run(text: str) -> bool:
+def looks_like_run(content: Content) -> bool:
     """Whether the first line has the fields of a run."""
-    for _, fields in trec_lines(text):
+    for _, fields in trec_lines(content.head):
         return len(fields) >= _FIELDS and _is_number(fields[4])
     return False
 
@@ -32,7 +33,7 @@ def _is_number(text: str) -> bool:
     return "_" not in text
 
 
-def read_trec_run(text: str, path: str, name: str | None) -> Run:
+def read_trec_run(content: Content, name: str | None) -> Run:
     """A run, each query's documents by falling score; equal scores keep the file's order.
 
     The rank column is not used (as in trec_eval), ties are never broken by document id (unlike
@@ -42,12 +43,13 @@ def read_trec_run(text: str, path: str, name: str | None) -> Run:
         InputError: a line with other fields, or a score that is no finite number, with its line.
     """
     notes = Notes()
-    found = clean_run(text) or _careful(text, path, notes)
+    path = content.path
+    found = clean_run(content.raw) or _careful(content.text, path, notes)
     for query in found.tied:
         notes.add("queries have equal scores; they keep the file's order", query)
     return Run(
-        name=name or (next(iter(found.tags)) if len(found.tags) == 1 else Path(path).stem),
-        queries=tuple(map(Query, found.queries)),
+        name=name or (found.names[0] if len(found.names) == 1 else Path(path).stem),
+        queries=found.queries,
         docs=found.docs,
         format="trec",
         path=path,
@@ -58,23 +60,23 @@ def read_trec_run(text: str, path: str, name: str | None) -> Run:
 def _careful(text: str, path: str, notes: Notes) -> Ranked:
     queries: dict[str, str] = {}
     scored: dict[str, list[tuple[float, str]]] = {}
-    tags: set[str] = set()
+    tags: dict[str, None] = {}
     for line, fields in trec_lines(text):
         score = _score(fields, path, line, notes)
         key = match_key(fields[0])
         queries.setdefault(key, fields[0])
         notes.look(fields[2], line=line)
         scored.setdefault(key, []).append((score, fields[2]))
-        tags.add(fields[5])
+        tags.setdefault(fields[5])
     return Ranked(
-        queries=tuple(queries.values()),
+        queries=tuple(map(Query, queries.values())),
         docs=tuple(_ranked(rows) for rows in scored.values()),
         tied=tuple(
             queries[key]
             for key, rows in scored.items()
             if len({score for score, _ in rows}) < len(rows)
         ),
-        tags=frozenset(tags),
+        names=tuple(tags),
     )
 
 

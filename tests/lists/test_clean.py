@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from relgate.eval.lists import clean, csv_list, read, trec
+from relgate.eval.lists import cells, csv_list, read, trec
+from relgate.eval.lists.clean import clean_table
 from relgate.eval.lists.columns import list_columns
 from relgate.eval.lists.read import read_list
 from relgate.eval.lists.sink import Options
@@ -26,7 +27,7 @@ SCALE = SCALES["0-3"]
 def _clean(text: str, scale: str = "0-3") -> JudgmentList | None:
     table = open_table(text, "l.csv", fits=lambda names: "docid" in names)
     columns = list_columns(table.header, grade_column=None, path="l.csv", line=1)
-    return clean.clean_table(table, columns, Options(SCALES[scale]))
+    return clean_table(table, columns, Options(SCALES[scale]))
 
 
 def _read(path: Path, scale: str, **options: str) -> object:
@@ -39,6 +40,7 @@ def _read(path: Path, scale: str, **options: str) -> object:
     columns = {
         f.name: value.tolist() if isinstance(value, np.ndarray) else value
         for f in dataclasses.fields(judgments)
+        if f.init
         for value in [getattr(judgments, f.name)]
     }
     return columns, file.format, file.repeats, file.outranked, file.unlabelled, file.notes
@@ -94,7 +96,7 @@ def tables(draw: st.DrawFn) -> str:
 def test_the_fast_reader_gives_what_the_careful_one_gives(
     tmp_path_factory, monkeypatch, *, text, scale, block
 ):
-    monkeypatch.setattr(clean, "_BLOCK", block)
+    monkeypatch.setattr(cells, "_BLOCK", block)
     path = tmp_path_factory.getbasetemp() / "l.csv"
     path.write_bytes(text.encode())
     _both(path, monkeypatch, scale)

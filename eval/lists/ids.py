@@ -1,0 +1,245 @@
+"""A column of ids: millions of short texts as UTF-8 bytes, read as text only one at a time. Pure.
+
+Two ids are compared by 64-bit words, eight bytes each, gathered straight from the bytes that hold
+them (a file, an Arrow buffer), and by their lengths: equal words of equal length are equal text.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias, cast, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relgate.eval.lists.keys import match_key
+
+__all__ = ["Ids", "Rows", "load_words"]
+
+Rows: TypeAlias = NDArray[np.int64]
+"""Numbers of rows of a column."""
+
+_BLOCK = 1 << 16  # rows at a time: what they need stays in the processor's cache
+_WORD = 8
+_MASKS = np.array([(1 << (8 * n)) - 1 for n in range(8)] + [(1 << 64) - 1], np.uint64)
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: Fibonacci hashing (Knuth 6.4)
+_SHIFT = np.uint64(29)
+
+
+class Ids(Sequence[str]):
+    """An immutable sequence of texts, held as UTF-8 bytes, as text, or as both."""
+
+    __slots__ = ("_bytes", "_keys", "_texts")
+
+    def __init__(
+        self,
+        texts: tuple[str, ...] | None,
+        held: tuple[NDArray[np.uint8], Rows, NDArray[np.int32]] | None,
+        *,
+        plain: bool = False,
+    ) -> None:
+        """Use `of` or `within`."""
+        self._texts = texts
+        self._bytes = held
+        self._keys: Ids | None = self if plain else None
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Ids:
+        """The column of these texts; a column is returned as it is."""
+        return texts if isinstance(texts, Ids) else cls(tuple(texts), None)
+
+    @classmethod
+    def within(
+        cls, data: NDArray[np.uint8], starts: Rows, lengths: NDArray[np.int32], *, plain: bool
+    ) -> Ids:
+        """The column of the ids that stand in `data`, which is not copied and must not change.
+
+        Args:
+            data: valid UTF-8 wherever an id stands.
+            starts: where each begins.
+            lengths: how many bytes each has.
+            plain: every id is known to be in NFC, as ASCII is.
+        """
+        return cls(None, (data, starts, lengths), plain=plain)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Ids]) -> Ids:
+        """The parts, one after another."""
+        if len(parts) == 1:
+            return parts[0]
+        held = [part.held() for part in parts]
+        plain = all(part.is_plain for part in parts)
+        starts, lengths = [h[1] for h in held], np.concatenate([h[2] for h in held])
+        data = held[0][0]
+        if any(h[0] is not data for h in held):
+            before = np.cumsum([0, *(h[0].size for h in held)])
+            starts = [own + shift for own, shift in zip(starts, before[:-1], strict=True)]
+            data = np.concatenate([h[0] for h in held])
+        return cls.within(data, np.concatenate(starts), lengths, plain=plain)
+
+    def held(self) -> tuple[NDArray[np.uint8], Rows, NDArray[np.int32]]:
+        """(bytes, where in them each id begins, how many bytes each has)."""
+        if self._bytes is None:
+            texts = self._texts or ()
+            whole = "".join(texts)
+            if whole.isascii():
+                lengths = np.fromiter(map(len, texts), np.int32, len(texts))
+                raw = whole.encode()
+                self._keys = self
+            else:
+                cells = [text.encode("utf-8", "surrogatepass") for text in texts]
+                lengths = np.fromiter(map(len, cells), np.int32, len(cells))
+                raw = b"".join(cells)
+            ends = np.cumsum(lengths, dtype=np.int64)
+            self._bytes = (np.frombuffer(raw, np.uint8), ends - lengths, lengths)
+        return self._bytes
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every id is known to be in NFC."""
+        return self._keys is self
+
+    def __len__(self) -> int:
+        return len(self.held()[1]) if self._texts is None else len(self._texts)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, at: int | slice) -> str | tuple[str, ...]:
+        if self._texts is not None:
+            return self._texts[at]
+        data, starts, lengths = self.held()
+        if isinstance(at, slice):
+            return tuple(_decoded(data, starts[at], lengths[at]))
+        return _text(data[starts[at] : starts[at] + lengths[at]])
+
+    def __iter__(self) -> Iterator[str]:
+        if self._texts is not None:
+            yield from self._texts
+            return
+        data, starts, lengths = self.held()
+        for block in range(0, len(starts), _BLOCK):
+            part = slice(block, block + _BLOCK)
+            yield from _decoded(data, starts[part], lengths[part])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (Ids, tuple, list)):
+            return NotImplemented
+        return tuple(self) == tuple(cast("Sequence[object]", other))
+
+    __hash__ = None  # type: ignore[assignment] # as a list's
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    def take(self, rows: Rows) -> Ids:
+        """The column of these rows, in this order."""
+        data, starts, lengths = self.held()
+        return Ids.within(data, starts[rows], lengths[rows], plain=self.is_plain)
+
+    def keys(self) -> Ids:
+        """The column in the form in which ids are compared, see `match_key`."""
+        self.held()
+        if self._keys is None:
+            texts = self._texts if self._texts is not None else tuple(self)
+            # A part of a text in NFC is in NFC: one look at all of them is enough (UAX 15).
+            sound = unicodedata.is_normalized("NFC", "\n".join(texts))
+            self._keys = self if sound else Ids.of(tuple(map(match_key, texts)))
+        return self._keys
+
+    def hashes(self, rows: Rows) -> NDArray[np.uint64]:
+        """A 64-bit hash of each of these ids; equal ids have equal hashes. Shape as `rows`."""
+        data, starts, lengths = self.held()
+        out = np.empty(len(rows), np.uint64)
+        for block in range(0, len(rows), _BLOCK):
+            own = rows[block : block + _BLOCK]
+            out[block : block + _BLOCK] = _hashed(data, starts[own], lengths[own])
+        return out
+
+    def same(self, rows: Rows, other: Ids, other_rows: Rows) -> NDArray[np.bool_]:
+        """Whether each of `rows` is the very text of its counterpart in `other`. Shape as `rows`.
+
+        Exact: every byte is compared, and no hash.
+        """
+        a_data, a_starts, a_lengths = self.held()
+        b_data, b_starts, b_lengths = other.held()
+        lengths = a_lengths[rows]
+        equal = np.equal(lengths, b_lengths[other_rows])
+        a, b = a_starts[rows], b_starts[other_rows]
+        for at, left in _turns(lengths):
+            size = lengths[left] - at
+            one = load_words(a_data, a[left] + at, size)
+            two = load_words(b_data, b[left] + at, size)
+            equal[left] &= one == two
+        return equal
+
+
+def _turns(lengths: NDArray[np.int32]) -> Iterator[tuple[int, slice | Rows]]:
+    """Each word's place, and which ids go on beyond it."""
+    shortest = int(lengths.min()) if len(lengths) else 0
+    for at in range(0, int(lengths.max(initial=0)), _WORD):
+        yield at, slice(None) if at < shortest else np.flatnonzero(lengths > at)
+
+
+def load_words(
+    data: NDArray[np.uint8], starts: Rows, lengths: NDArray[np.int32]
+) -> NDArray[np.uint64]:
+    """Up to eight bytes at each start as one word, the first the least significant, then zeros.
+
+    Args:
+        data: the bytes.
+        starts: where to begin; what is wanted ends within `data`.
+        lengths: how many bytes are wanted, 0 and up; more than eight are eight.
+    """
+    if data.size < _WORD:
+        data = np.concatenate((data, np.zeros(_WORD, np.uint8)))
+    view = np.ndarray((data.size - _WORD + 1,), "<u8", buffer=data, strides=(1,))
+    last = view.size - 1
+    if starts.size and starts.max() > last:  # the view has no word that begins in the last bytes
+        late = np.flatnonzero(starts > last)
+        begins = np.minimum(starts, last)
+        words = view[begins]
+        words[late] >>= (np.minimum(starts[late] - last, _WORD - 1) * 8).astype(np.uint64)
+    else:
+        words = view[starts]
+    shortest = int(lengths.min(initial=_WORD))
+    if shortest < _WORD:
+        alike = shortest == lengths.max()  # one mask for all: ids often have one length
+        words &= _MASKS[shortest] if alike else _MASKS[np.minimum(lengths, _WORD)]
+    return words
+
+
+def _hashed(
+    data: NDArray[np.uint8], starts: Rows, lengths: NDArray[np.int32]
+) -> NDArray[np.uint64]:
+    mixed = lengths.astype(np.uint64)
+    for at, left in _turns(lengths):
+        words = load_words(data, starts[left] + at, lengths[left] - at)
+        mixed[left] = (mixed[left] ^ (mixed[left] >> _SHIFT) ^ words) * _MIX
+    mixed ^= mixed >> _SHIFT
+    return mixed
+
+
+def _text(raw: NDArray[np.uint8]) -> str:
+    return raw.tobytes().decode("utf-8", "surrogatepass")
+
+
+def _decoded(data: NDArray[np.uint8], starts: Rows, lengths: NDArray[np.int32]) -> Iterator[str]:
+    """The texts, cut out of one piece of the data where they stand close together."""
+    if not len(starts):
+        return
+    ends = starts + lengths
+    low, high = int(starts.min()), int(ends.max())
+    places = zip(starts.tolist(), ends.tolist(), strict=True)
+    if high - low > 64 * int(lengths.sum()) + 4096:  # rows that were put in another order
+        yield from (_text(data[start:end]) for start, end in places)
+        return
+    raw = data[low:high].tobytes()
+    if raw.isascii():
+        text = raw.decode()
+        yield from (text[start - low : end - low] for start, end in places)
+    else:
+        for start, end in places:
+            yield raw[start - low : end - low].decode("utf-8", "surrogatepass")
