@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from relgate.eval.lists.ids import Ids, Rows
 
-__all__ = ["NotCleanError", "cut", "need", "sound_column", "sound_lines", "trimmed"]
+__all__ = ["NotCleanError", "cut", "cut_table", "need", "sound_column", "sound_lines"]
 
-_BLOCK = 1 << 20
+_BLOCK = 1 << 19
 """Bytes a block: what it makes stays in the processor's cache."""
 _MAX_CELL = 100_000  # below the csv module's own limit, which the careful reader keeps
 _NEWLINE, _DELETE, _FIRST_PRINTABLE = 10, 127, 32
 _LEAD, _CONTINUES = np.uint8(0xC0), np.uint8(0x80)  # a byte that continues a character, in UTF-8
+_BLANK, _GUARD = ord(" "), ord("'")
 _ASCII = bytes(range(128))
 # White space and invisible characters, of those beyond ASCII.
 _ODD = re.compile("[^\\S\x00-\x7f]|[\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]")
@@ -48,7 +49,7 @@ def _need_sound(raw: bytes) -> None:
         NotCleanError: no UTF-8, not in NFC, an odd blank, an invisible character, or `E+`, by
             which spreadsheets mangle numbers.
     """
-    need(b"E+" not in raw)
+    need(b"+" not in raw or b"E+" not in raw)  # one character is found far faster than two
     if raw.isascii():
         return
     try:
@@ -87,35 +88,37 @@ def cut(
     while start < len(raw):
         end = raw.find(b"\n", start + _BLOCK) + 1 or len(raw)
         ends = _ends(data[start:end], ord(delimiter), width)
-        begins = np.empty_like(ends)
-        begins[0, 0] = 0
-        begins.ravel()[1:] = ends.ravel()[:-1] + 1
-        lengths = (ends - begins).astype(np.int32)
-        need(lengths.min() > 0 and lengths.max() < _MAX_CELL)
-        begins += start
-        yield {
-            name: Ids.within(data, begins[:, at].copy(), lengths[:, at].copy(), plain=True)
-            for name, at in places.items()
-            if name
-        }
+        steps = np.diff(ends.ravel(), prepend=-1)  # of one cell and what ends it
+        need(steps.min() > 1 and steps.max() <= _MAX_CELL)
+        yield {name: _column(data, start, ends, at) for name, at in places.items() if name}
         start = end
+
+
+def _column(data: NDArray[np.uint8], start: int, ends: NDArray[np.int64], at: int) -> Ids:
+    """Cell `at` of every line of a block that begins at `start`."""
+    begins = ends[:, at - 1] + (start + 1)
+    if at == 0:  # the cell before it is the last of the line above
+        begins[1:] = begins[:-1]
+        begins[0] = start
+    lengths = (ends[:, at] - begins + start).astype(np.int32)
+    return Ids.within(data, begins, lengths, plain=True)
 
 
 def _ends(block: NDArray[np.uint8], delimiter: int, width: int) -> NDArray[np.int64]:
     """Where each cell of each line ends; shape (lines, width)."""
-    newline = block == _NEWLINE
-    marks = np.flatnonzero(newline | (block == delimiter))
-    lines = np.count_nonzero(newline)
-    below = np.count_nonzero(block < _FIRST_PRINTABLE)
-    tabs = len(marks) - lines if delimiter < _FIRST_PRINTABLE else 0
-    need(below == lines + tabs and not (block == _DELETE).any())
+    marks = block < _FIRST_PRINTABLE
+    if delimiter >= _FIRST_PRINTABLE:
+        marks |= block == delimiter
+    ends = np.flatnonzero(marks)
+    found = block[ends]
+    newline = found == _NEWLINE
+    need((newline | (found == delimiter)).all())
+    need(block.max() < _DELETE or not (block == _DELETE).any())
     if block[-1] != _NEWLINE:
-        marks, lines = np.append(marks, len(block)), lines + 1
-    need(len(marks) == lines * width)
-    ends = marks.reshape(lines, width)
-    last = ends[:-1, -1]
-    need((block[last] == _NEWLINE).all() if len(last) else True)
-    return ends
+        ends, newline = np.append(ends, len(block)), np.append(newline, True)
+    lines = np.count_nonzero(newline)
+    need(len(ends) == lines * width and newline[width - 1 :: width].all())
+    return ends.reshape(lines, width)
 
 
 def sound_column(data: NDArray[np.uint8], starts: Rows, lengths: NDArray[np.int32]) -> Ids:
@@ -130,16 +133,26 @@ def sound_column(data: NDArray[np.uint8], starts: Rows, lengths: NDArray[np.int3
     need(not ((data < _FIRST_PRINTABLE) | (data == _DELETE)).any())
     if not raw.isascii():
         need(not ((data[starts] & _LEAD) == _CONTINUES).any())
-    return Ids.within(data, starts, lengths, plain=True)
+    return _trimmed(Ids.within(data, starts, lengths, plain=True))
 
 
-def trimmed(column: Ids) -> Ids:
-    """The column, none of whose texts, which are not empty, begins or ends with a blank, or begins with a guard.
+def cut_table(
+    raw: bytes, delimiter: str, width: int, places: Mapping[str, int]
+) -> Iterator[dict[str, Ids]]:
+    """The columns below the header, as `cut` gives them.
 
     Raises:
-        NotCleanError: one does.
+        NotCleanError: as `cut`, or a cell begins or ends with a blank, or begins with a guard.
     """
+    raw = sound_lines(raw)
+    start = raw.find(b"\n") + 1
+    need(start)
+    for block in cut(raw, start, delimiter, {**places, "": width}):
+        yield {name: _trimmed(column) for name, column in block.items()}
+
+
+def _trimmed(column: Ids) -> Ids:
     data, starts, lengths = column.held()
     first, last = data[starts], data[starts + lengths - 1]
-    need(not ((first == ord(" ")) | (first == ord("'")) | (last == ord(" "))).any())
+    need(not ((first == _BLANK) | (first == _GUARD) | (last == _BLANK)).any())
     return column

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from relgate.eval.lists.cells import NotCleanError, cut, need, sound_lines, trimmed
+from relgate.eval.lists.cells import NotCleanError, cut, cut_table, need, sound_lines
 from relgate.eval.lists.columns import grade_of
 from relgate.eval.lists.ids import Ids, load_words
 from relgate.eval.lists.sink import Options
@@ -22,7 +22,14 @@ from relgate.eval.lists.table import Table
 from relgate.eval.lists.types import JudgmentList, Provenance, Query
 from relgate.rubrics.errors import InputError
 
-__all__ = ["Columns", "Groups", "clean_columns", "clean_qrels", "clean_table"]
+__all__ = [
+    "Columns",
+    "Groups",
+    "clean_columns",
+    "clean_qrels",
+    "clean_table",
+    "text_of",
+]
 
 _NEEDED = frozenset({"query_id", "query", "doc_id", "grade"})
 _QRELS = re.compile(rb"[^ \t\n]+([ \t])[^ \t\n]+\1[^ \t\n]+\1[^ \t\n]+(?:\n|\Z)")
@@ -45,13 +52,8 @@ def clean_table(table: Table, columns: Mapping[str, str], options: Options) -> J
     if '"' in table.body or not _NEEDED.issuperset(columns):
         return None
     places = {name: table.header.index(column) for name, column in columns.items()}
-    try:
-        raw = sound_lines(table.body.encode())
-        start = raw.find(b"\n") + 1
-        need(start)
-        return _made(cut(raw, start, table.delimiter, places | {"": len(table.header)}), options)
-    except NotCleanError:
-        return None
+    raw = table.body.encode()
+    return clean_columns(cut_table(raw, table.delimiter, len(table.header), places), options)
 
 
 def clean_qrels(raw: bytes, options: Options) -> JudgmentList | None:
@@ -89,7 +91,7 @@ def _made(blocks: Iterable[Columns], options: Options) -> JudgmentList:
     seen: dict[str, int] = {}
     for block in blocks:
         need(_NEEDED.issuperset(block))
-        docs.append(trimmed(_text(block["doc_id"])))
+        docs.append(text_of(block["doc_id"]).hashed())
         groups.add(block)
         grades.append(_grades(block["grade"], seen, options))
     need(docs)
@@ -129,13 +131,11 @@ class Groups:
         Raises:
             NotCleanError: an id has two texts, or a text is odd.
         """
-        columns = [trimmed(_text(block[name])) for name in ("query_id", "query") if name in block]
+        columns = [text_of(block[name]) for name in ("query_id", "query") if name in block]
         need(columns)
-        rows = np.arange(1, len(columns[0]))
-        new = np.ones(len(columns[0]), np.bool_)
-        new[1:] = False
-        for column in columns:
-            new[1:] |= ~column.same(rows, column, rows - 1)
+        new = columns[0].changes()
+        for column in columns[1:]:
+            new |= column.changes()
         starts = np.flatnonzero(new)
         ids = list(columns[0].take(starts))
         texts: list[str] | list[None] = list(columns[-1].take(starts))
@@ -153,7 +153,12 @@ class Groups:
         return number
 
 
-def _text(column: Ids | NDArray[Any]) -> Ids:
+def text_of(column: Ids | NDArray[Any]) -> Ids:
+    """The column, if it is text.
+
+    Raises:
+        NotCleanError: it is numbers.
+    """
     if not isinstance(column, Ids):
         raise NotCleanError
     return column

@@ -22,6 +22,7 @@ Rows: TypeAlias = NDArray[np.int64]
 
 _BLOCK = 1 << 16  # rows at a time: what they need stays in the processor's cache
 _WORD = 8
+_NEAR = 16  # bytes passed over for one that is read: a copy of all still costs less than slices
 _MASKS = np.array([(1 << (8 * n)) - 1 for n in range(8)] + [(1 << 64) - 1], np.uint64)
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: Fibonacci hashing (Knuth 6.4)
 _SHIFT = np.uint64(29)
@@ -30,7 +31,7 @@ _SHIFT = np.uint64(29)
 class Ids(Sequence[str]):
     """An immutable sequence of texts, held as UTF-8 bytes, as text, or as both."""
 
-    __slots__ = ("_bytes", "_keys", "_texts")
+    __slots__ = ("_bytes", "_hashes", "_keys", "_texts")
 
     def __init__(
         self,
@@ -43,6 +44,7 @@ class Ids(Sequence[str]):
         self._texts = texts
         self._bytes = held
         self._keys: Ids | None = self if plain else None
+        self._hashes: NDArray[np.uint64] | None = None
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Ids:
@@ -76,7 +78,11 @@ class Ids(Sequence[str]):
             before = np.cumsum([0, *(h[0].size for h in held)])
             starts = [own + shift for own, shift in zip(starts, before[:-1], strict=True)]
             data = np.concatenate([h[0] for h in held])
-        return cls.within(data, np.concatenate(starts), lengths, plain=plain)
+        whole = cls.within(data, np.concatenate(starts), lengths, plain=plain)
+        hashes = [h for part in parts if (h := part._hashes) is not None]  # noqa: SLF001 - its own
+        if len(hashes) == len(parts):
+            whole._hashes = np.concatenate(hashes)  # noqa: SLF001 - its own
+        return whole
 
     def held(self) -> tuple[NDArray[np.uint8], Rows, NDArray[np.int32]]:
         """(bytes, where in them each id begins, how many bytes each has)."""
@@ -113,7 +119,7 @@ class Ids(Sequence[str]):
         data, starts, lengths = self.held()
         if isinstance(at, slice):
             return tuple(_decoded(data, starts[at], lengths[at]))
-        return _text(data[starts[at] : starts[at] + lengths[at]])
+        return _text(memoryview(data)[int(starts[at]) : int(starts[at]) + int(lengths[at])])
 
     def __iter__(self) -> Iterator[str]:
         if self._texts is not None:
@@ -137,7 +143,26 @@ class Ids(Sequence[str]):
     def take(self, rows: Rows) -> Ids:
         """The column of these rows, in this order."""
         data, starts, lengths = self.held()
-        return Ids.within(data, starts[rows], lengths[rows], plain=self.is_plain)
+        taken = Ids.within(data, starts[rows], lengths[rows], plain=self.is_plain)
+        if self._hashes is not None:
+            taken._hashes = self._hashes[rows]  # noqa: SLF001 - its own
+        return taken
+
+    def hashed(self) -> Ids:
+        """The same column, its hashes made at once: best while its bytes are in the cache."""
+        self._hashes = self.hashes(np.arange(len(self)))
+        return self
+
+    def changes(self) -> NDArray[np.bool_]:
+        """Whether each id differs from the one before it, as the first does. Shape (n,)."""
+        data, starts, lengths = self.held()
+        out = np.ones(len(lengths), np.bool_)
+        out[1:] = lengths[1:] != lengths[:-1]
+        for at, left in _turns(lengths):
+            words = np.zeros(len(lengths), np.uint64)
+            words[left] = load_words(data, starts[left] + at, lengths[left] - at)
+            out[1:] |= words[1:] != words[:-1]
+        return out
 
     def keys(self) -> Ids:
         """The column in the form in which ids are compared, see `match_key`."""
@@ -151,6 +176,8 @@ class Ids(Sequence[str]):
 
     def hashes(self, rows: Rows) -> NDArray[np.uint64]:
         """A 64-bit hash of each of these ids; equal ids have equal hashes. Shape as `rows`."""
+        if self._hashes is not None:
+            return self._hashes[rows]
         data, starts, lengths = self.held()
         out = np.empty(len(rows), np.uint64)
         for block in range(0, len(rows), _BLOCK):
@@ -222,24 +249,19 @@ def _hashed(
     return mixed
 
 
-def _text(raw: NDArray[np.uint8]) -> str:
-    return raw.tobytes().decode("utf-8", "surrogatepass")
+def _text(raw: memoryview) -> str:
+    return str(raw, "utf-8", "surrogatepass")
 
 
 def _decoded(data: NDArray[np.uint8], starts: Rows, lengths: NDArray[np.int32]) -> Iterator[str]:
-    """The texts, cut out of one piece of the data where they stand close together."""
+    """The texts, cut out of one piece of text where they stand close together in ASCII."""
     if not len(starts):
         return
-    ends = starts + lengths
+    view, ends = memoryview(data), starts + lengths
     low, high = int(starts.min()), int(ends.max())
     places = zip(starts.tolist(), ends.tolist(), strict=True)
-    if high - low > 64 * int(lengths.sum()) + 4096:  # rows that were put in another order
-        yield from (_text(data[start:end]) for start, end in places)
-        return
-    raw = data[low:high].tobytes()
-    if raw.isascii():
+    if high - low > _NEAR * int(lengths.sum()) or not (raw := bytes(view[low:high])).isascii():
+        yield from (_text(view[start:end]) for start, end in places)
+    else:
         text = raw.decode()
         yield from (text[start - low : end - low] for start, end in places)
-    else:
-        for start, end in places:
-            yield raw[start - low : end - low].decode("utf-8", "surrogatepass")

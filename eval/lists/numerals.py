@@ -16,7 +16,9 @@ _ZEROS = np.uint64(0x3030303030303030)
 _HIGH = np.uint64(0xF0F0F0F0F0F0F0F0)
 _SIX = np.uint64(0x0606060606060606)
 _DIGITS = np.uint64(0x3333333333333333)
-_LOW = np.uint64(0x0F0F0F0F0F0F0F0F)
+_LOW, _BY_10 = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(1 + (10 << 8))
+_PAIRS, _BY_100 = np.uint64(0x00FF00FF00FF00FF), np.uint64(1 + (100 << 16))
+_FOURS, _BY_10000 = np.uint64(0x0000FFFF0000FFFF), np.uint64(1 + (10_000 << 32))
 _DOTS = np.uint64(0x2E2E2E2E2E2E2E2E)
 _ONES = np.uint64(0x0101010101010101)
 _TOPS = np.uint64(0x8080808080808080)
@@ -25,19 +27,20 @@ _WORD = 8
 _TENS = 10.0 ** np.arange(_WORD + 1)
 
 
-def _whole(
-    words: NDArray[np.uint64], lengths: NDArray[np.int64]
-) -> tuple[NDArray[np.bool_], NDArray[np.uint64]]:
-    """Whether each word's first `lengths` bytes, 0 to 8, are all digits; and their number."""
-    shift = (_U[64] - lengths.astype(np.uint64) * _U[8]) & _U[63]
-    words = np.where(lengths > 0, words << shift, _U[0])
-    words |= np.where(lengths > 0, _ZEROS & ((_U[1] << shift) - _U[1]), _ZEROS)
-    sound = ((words & _HIGH) | (((words + _SIX) & _HIGH) >> _U[4])) == _DIGITS
-    words &= _LOW
-    words = (words * np.uint64(2561)) >> _U[8]
-    words = ((words & np.uint64(0x00FF00FF00FF00FF)) * np.uint64(6553601)) >> _U[16]
-    words = ((words & np.uint64(0x0000FFFF0000FFFF)) * np.uint64(42949672960001)) >> _U[32]
-    return sound, words
+def _digits(words: NDArray[np.uint64], lengths: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Each word's first `lengths` bytes, 0 to 8, pushed up to its end behind zero digits."""
+    used = lengths.astype(np.uint64) << _U[3]
+    return np.bitwise_or(words << (_U[64] - used), _ZEROS >> used)  # NumPy: shifted by 64 is 0
+
+
+def _are_digits(digits: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    return np.equal((digits & _HIGH) | (((digits + _SIX) & _HIGH) >> _U[4]), _DIGITS)
+
+
+def _number(digits: NDArray[np.uint64]) -> NDArray[np.float64]:
+    pairs = ((digits & _LOW) * _BY_10) >> _U[8]
+    fours = ((pairs & _PAIRS) * _BY_100) >> _U[16]
+    return (((fours & _FOURS) * _BY_10000) >> _U[32]).astype(np.float64)
 
 
 def need_whole(column: Ids) -> None:
@@ -48,7 +51,8 @@ def need_whole(column: Ids) -> None:
     """
     data, starts, lengths = column.held()
     need(lengths.max(initial=0) <= _WORD)
-    need(_whole(load_words(data, starts, lengths), lengths.astype(np.int64))[0].all())
+    digits = _digits(load_words(data, starts, lengths), lengths.astype(np.int64))
+    need(_are_digits(digits).all())
 
 
 def decimals(column: Ids) -> NDArray[np.float64]:
@@ -71,13 +75,13 @@ def decimals(column: Ids) -> NDArray[np.float64]:
     after = np.maximum(size - point - 1, 0)
     simple = (point > 0) & (after <= _WORD) & ((point < _WORD) | (size == _WORD))
     after = np.minimum(after, _WORD)
-    sound, head = _whole(words, point)
-    simple &= sound
-    fractions = load_words(data, starts + np.minimum(point + 1, size), after.astype(np.int32))
-    sound, tail = _whole(fractions, after)
-    simple &= sound
+    head = _digits(words, point)
+    tail = _digits(
+        load_words(data, starts + np.minimum(point + 1, size), after.astype(np.int32)), after
+    )
+    simple &= _are_digits(head) & _are_digits(tail)
     tens = _TENS[after]
-    numbers: NDArray[np.float64] = (head.astype(np.float64) * tens + tail.astype(np.float64)) / tens
+    numbers: NDArray[np.float64] = (_number(head) * tens + _number(tail)) / tens
     other = np.flatnonzero(~simple)
     if other.size:
         numbers[other] = _floats(column.take(other))

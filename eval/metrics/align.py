@@ -75,32 +75,39 @@ class _Matcher:
     def add_side(self, queries: Sequence[Query], side: str) -> list[int]:
         """The axis index of each query of one side; new ones are appended."""
         keys = _distinct_ids(queries, side)
+        texts = [query.text for query in queries]
+        if self.texts:
+            known = map(self.texts.get, keys)
+            texts = [b if a is None else a for a, b in zip(texts, known, strict=True)]
         index = [self.by_id.get(key, -1) for key in keys]
-        self._check_texts(queries, index, side)
-        met_by_id = {axis for axis in index if axis >= 0}
-        for i, query in enumerate(queries):
-            if index[i] < 0:
-                index[i] = self._meet_by_text(query, met_by_id, side)
+        self._check_texts(queries, texts, index, side)
+        text_keys = [k if t is None else match_key(t) for k, t in zip(keys, texts, strict=True)]
+        self._meet_by_text(queries, text_keys, index, side)
         self._check_one_to_one(queries, index, side)
-        for i, query in enumerate(queries):
-            index[i] = self._learn(query, index[i])
+        for i, (query, text) in enumerate(zip(queries, texts, strict=True)):
+            index[i] = self._learn(query, text, index[i])
+        for axis, key, text_key in zip(index, keys, text_keys, strict=True):
+            self.by_id.setdefault(key, axis)
+            known_axes = self.by_text.setdefault(text_key, [axis])
+            if axis not in known_axes:
+                known_axes.append(axis)
         return index
 
-    def _text(self, query: Query) -> str | None:
-        return query.text if query.text is not None else self.texts.get(match_key(query.id))
-
-    def _text_key(self, query: Query) -> str:
-        text = self._text(query)
-        return match_key(query.id if text is None else text)
-
-    def _meet_by_text(self, query: Query, met_by_id: set[int], side: str) -> int:
-        found = [a for a in self.by_text.get(self._text_key(query), ()) if a not in met_by_id]
-        if len(found) > 1:
-            ids = " and ".join(repr(self.queries[axis].id) for axis in found)
-            raise InputError(
-                f"query {query.shown!r} of {side} has the text of queries {ids}", mend=_SAME_IDS
-            )
-        return found[0] if found else -1
+    def _meet_by_text(
+        self, queries: Sequence[Query], text_keys: Sequence[str], index: list[int], side: str
+    ) -> None:
+        """Fills in the index of queries that no id met."""
+        met_by_id = {axis for axis in index if axis >= 0}
+        left = [i for i, axis in enumerate(index) if axis < 0 and text_keys[i] in self.by_text]
+        for i in left:
+            found = [axis for axis in self.by_text[text_keys[i]] if axis not in met_by_id]
+            if len(found) > 1:
+                ids = " and ".join(repr(self.queries[axis].id) for axis in found)
+                raise InputError(
+                    f"query {queries[i].shown!r} of {side} has the text of queries {ids}",
+                    mend=_SAME_IDS,
+                )
+            index[i] = found[0] if found else -1
 
     def _check_one_to_one(self, queries: Sequence[Query], index: list[int], side: str) -> None:
         first: dict[int, Query] = {}
@@ -113,28 +120,25 @@ class _Matcher:
                 )
             first[axis] = query
 
-    def _check_texts(self, queries: Sequence[Query], index: list[int], side: str) -> None:
+    def _check_texts(
+        self, queries: Sequence[Query], texts: Sequence[str | None], index: list[int], side: str
+    ) -> None:
         """Ids that meet while their texts differ: renumbered ids are an error, else a warning."""
-        for query, axis in zip(queries, index, strict=True):
-            old, new = (self._text(self.queries[axis]) if axis >= 0 else None), self._text(query)
-            if old is None or new is None or _loose(old) == _loose(new):
+        for query, new, axis in zip(queries, texts, index, strict=True):
+            old = self.queries[axis].text if axis >= 0 else None
+            if old is None or new is None or old == new or _loose(old) == _loose(new):
                 continue
             what = f"query id {query.id!r} is {old!r} elsewhere and {new!r} in {side}"
             if match_key(new) in self.by_text:
                 raise InputError(what, mend=f"the ids were renumbered: {_SAME_IDS}")
             self.warnings.append(what)
 
-    def _learn(self, query: Query, axis: int) -> int:
-        text = self._text(query)
+    def _learn(self, query: Query, text: str | None, axis: int) -> int:
         if axis < 0:
-            axis = len(self.queries)
-            self.queries.append(Query(query.id, text))
-        elif self.queries[axis].text is None and text is not None:
+            self.queries.append(query if query.text == text else Query(query.id, text))
+            return len(self.queries) - 1
+        if text is not None and self.queries[axis].text is None:
             self.queries[axis] = Query(self.queries[axis].id, text)
-        self.by_id.setdefault(match_key(query.id), axis)
-        known = self.by_text.setdefault(self._text_key(query), [])
-        if axis not in known:
-            known.append(axis)
         return axis
 
 
@@ -170,10 +174,10 @@ def align(
 
 def _distinct_ids(queries: Sequence[Query], side: str) -> list[str]:
     keys = [match_key(query.id) for query in queries]
-    twice = [key for key, n in Counter(keys).items() if n > 1]
-    if twice:
+    if len(set(keys)) < len(keys):
+        twice = next(key for key, n in Counter(keys).items() if n > 1)
         raise InputError(
-            f"query id {twice[0]!r} stands more than once in {side}",
+            f"query id {twice!r} stands more than once in {side}",
             mend="give each query its own id",
         )
     return keys

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relgate.eval.lists.cells import NotCleanError, cut, need, sound_lines, trimmed
-from relgate.eval.lists.clean import Columns, Groups
+from relgate.eval.lists.cells import NotCleanError, cut, cut_table, need, sound_lines
+from relgate.eval.lists.clean import Columns, Groups, text_of
 from relgate.eval.lists.ids import Ids
 from relgate.eval.lists.numerals import decimals, need_whole
 from relgate.eval.lists.table import Table
@@ -77,14 +77,8 @@ def clean_run_table(table: Table, places: Mapping[str, str], order: Order) -> Ra
     if '"' in table.body:
         return None
     wanted = {name: table.header.index(column) for name, column in places.items()}
-    try:
-        raw = sound_lines(table.body.encode())
-        start = raw.find(b"\n") + 1
-        need(start)
-        blocks = cut(raw, start, table.delimiter, wanted | {"": len(table.header)})
-    except NotCleanError:
-        return None
-    return clean_run_columns(blocks, order)
+    raw = table.body.encode()
+    return clean_run_columns(cut_table(raw, table.delimiter, len(table.header), wanted), order)
 
 
 def clean_run_columns(blocks: Iterable[Columns], order: Order) -> Ranked | None:
@@ -119,25 +113,15 @@ class _Rows:
     def add(self, block: Columns) -> None:
         queries = {n: block[n] for n in ("query_id", "query") if n in block}
         self._groups.add(queries)
-        docs = block["doc_id"]
-        if not isinstance(docs, Ids):
-            raise NotCleanError
-        self._docs.append(trimmed(docs))
+        self._docs.append(text_of(block["doc_id"]).hashed())
         if self._order is not None:
             found = block[self._order]
             numbers = decimals(found) if isinstance(found, Ids) else found.astype(np.float64)
             need(np.isfinite(numbers).all())
             self._places.append(numbers if self._order == "rank" else -numbers)
         if "run" in block:
-            self._add_names(block["run"])
-
-    def _add_names(self, names: Ids | NDArray[Any]) -> None:
-        if not isinstance(names, Ids):
-            raise NotCleanError
-        trimmed(names)
-        zeros = np.zeros(len(names), np.int64)
-        one = names.same(np.arange(len(names)), names, zeros).all()
-        self._names |= dict.fromkeys(names[:1] if one else names)
+            names = text_of(block["run"])
+            self._names |= dict.fromkeys(names.take(np.flatnonzero(names.changes())))
 
     def ranked(self) -> Ranked:
         """The run: each query's documents by what gives the order, the least first."""
