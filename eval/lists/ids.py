@@ -119,7 +119,7 @@ class Ids(Sequence[str]):
         data, starts, lengths = self.held()
         if isinstance(at, slice):
             return tuple(_decoded(data, starts[at], lengths[at]))
-        return _text(memoryview(data)[int(starts[at]) : int(starts[at]) + int(lengths[at])])
+        return _text(data.data[int(starts[at]) : int(starts[at]) + int(lengths[at])])
 
     def __iter__(self) -> Iterator[str]:
         if self._texts is not None:
@@ -257,7 +257,7 @@ def _decoded(data: NDArray[np.uint8], starts: Rows, lengths: NDArray[np.int32]) 
     """The texts, cut out of one piece of text where they stand close together in ASCII."""
     if not len(starts):
         return
-    view, ends = memoryview(data), starts + lengths
+    view, ends = data.data, starts + lengths
     low, high = int(starts.min()), int(ends.max())
     places = zip(starts.tolist(), ends.tolist(), strict=True)
     if high - low > _NEAR * int(lengths.sum()) or not (raw := bytes(view[low:high])).isascii():

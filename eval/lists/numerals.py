@@ -30,7 +30,9 @@ _TENS = 10.0 ** np.arange(_WORD + 1)
 def _digits(words: NDArray[np.uint64], lengths: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Each word's first `lengths` bytes, 0 to 8, pushed up to its end behind zero digits."""
     used = lengths.astype(np.uint64) << _U[3]
-    return np.bitwise_or(words << (_U[64] - used), _ZEROS >> used)  # NumPy: shifted by 64 is 0
+    # NumPy: what is shifted by 64 is 0.
+    digits: NDArray[np.uint64] = (words << (_U[64] - used)) | (_ZEROS >> used)
+    return digits
 
 
 def _are_digits(digits: NDArray[np.uint64]) -> NDArray[np.bool_]:
