@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "refresh": "Find stale judgments, grade anew, list people's for people.",
     "sample": "Draw the pairs that people should label, in blind order.",
     "calibrate": "Measure how far a judge agrees with people.",
+    "certificate": "Look at calibration certificates: show, verify, compare.",
     "agreement": "Measure how far raters agree, people and judges, from their labels.",
     "judge": "Grade documents for one query.",
     "judge-check": "Check a judge by order, repetition, batch size and attacks.",

@@ -58,10 +58,14 @@ def certify(output: Output, calibration: Calibration, folder: Path, days: int = 
 
 
 def write_calibration(output: Output, calibration: Calibration, folder: Path) -> None:
-    """Writes calibration.json and calibration.md."""
-    output.file(folder / "calibration.json", _text(calibration_json(calibration)))
+    """Writes calibration.json, calibration.md and calibration.html."""
+    from relgate.eval.report.html.calibration import calibration_html  # noqa: PLC0415 - matplotlib
+
+    document = calibration_json(calibration)
+    output.file(folder / "calibration.json", _text(document))
     output.file(folder / "calibration.md", calibration_markdown(calibration))
-    output.remark(f"wrote calibration.json and calibration.md to {folder}")
+    output.file(folder / "calibration.html", calibration_html(document))
+    output.remark(f"wrote calibration.json, calibration.md and calibration.html to {folder}")
 
 
 def _text(document: dict[str, Any]) -> str:
