@@ -91,3 +91,8 @@ class Made:
 @pytest.fixture
 def make() -> Made:
     return Made()
+
+
+@pytest.fixture(scope="session")
+def make_pairs() -> Callable[..., GradedPairs]:
+    return pairs_of

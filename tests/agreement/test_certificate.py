@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from relgate.eval.agreement.certificate import (
     write_certificate,
 )
 from relgate.eval.agreement.pairs import JudgeIdentity
-from relgate.eval.agreement.standing import certificate_problem
+from relgate.eval.agreement.policy import POLICIES
+from relgate.eval.agreement.standing import certificate_problem, differing_terms
 from relgate.eval.lists.types import SCALES
 from relgate.judge.types import Candidate
 from relgate.rubrics.errors import InputError, UsageError
@@ -189,3 +191,78 @@ def test_grades_of_an_unnamed_judge_get_no_certificate(make):
 def test_a_certificate_must_hold_for_a_day_at_least(make):
     with pytest.raises(UsageError, match="0 days"):
         make_certificate(calibrate_pairs_named(make), now=NOW, days=0)
+
+
+PARTS = {"rubric": "a1", "template": "b1", "schema": "c1", "parameters": "d1"}
+
+
+@pytest.fixture
+def with_parts(make) -> Certificate:
+    result = calibrate_pairs(
+        make.pairs([3, 0] * 100, [3, 0] * 100),
+        scale=SCALES["0-3"],
+        judge=JudgeIdentity(VERSION, FINGERPRINT, "scripted-1", "none", PARTS),
+    )
+    return make_certificate(result, now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"template": "b2"}, "the prompt's template or examples"),
+        ({"schema": "c2"}, "the schema of the reply"),
+        ({"parameters": "d2"}, "a parameter (temperature, output limit, batch size)"),
+        ({"template": "b2", "schema": "c2"}, "template or examples, the schema of the reply"),
+        ({}, "something that its parts do not show"),
+    ],
+)
+def test_another_fingerprint_says_which_part_differs(with_parts: Certificate, changed, said):
+    judge = JudgeIdentity(VERSION, "0" * 16, "scripted-1", "none", {**PARTS, **changed})
+    for problem in (
+        certificate_problem(with_parts, judge, now=NOW),
+        certificate_problem(None, judge, now=NOW, others=[with_parts]),
+    ):
+        assert problem is not None
+        assert said in problem
+
+
+def test_another_model_and_another_rubric_are_named_with_both_values(with_parts: Certificate):
+    judge = JudgeIdentity("esci-v1@99999999", "0" * 16, "other-2", "none", PARTS)
+    problem = certificate_problem(None, judge, now=NOW, others=[with_parts])
+    assert problem is not None
+    assert "the rubric (esci-v1@0123abcd certified, esci-v1@99999999 now)" in problem
+    assert "the model (scripted-1 certified, other-2 now)" in problem
+
+
+def test_of_several_certificates_the_nearest_is_named(with_parts: Certificate, trusted):
+    judge = JudgeIdentity(VERSION, "0" * 16, "scripted-1", "none", {**PARTS, "schema": "c2"})
+    problem = certificate_problem(None, judge, now=NOW, others=[trusted, with_parts])
+    assert problem is not None
+    assert "the model" not in problem
+
+
+def test_terms_are_compared_by_their_bars_not_by_the_policys_name(trusted: Certificate):
+    default = POLICIES["default"]
+
+    def on(policy=default, floor=2, scale="0-3") -> str | None:
+        return differing_terms(trusted, policy=policy, floor=floor, scale=scale)
+
+    assert on() is None
+    assert on(replace(default, name="ours")) is None
+    assert "policy default, not seed" in (on(POLICIES["seed"]) or "")
+    other = on(replace(default, f1_bar=0.7))
+    assert other is not None
+    assert "policy default with other bars (f1_bar 0.8, not 0.7)" in other
+    assert "floor 2, not 1" in (on(floor=1) or "")
+    assert "scale 0-3, not esci" in (on(scale="esci") or "")
+
+
+def test_the_policys_bars_are_in_the_certificate_and_cannot_be_changed(
+    trusted: Certificate, tmp_path: Path
+):
+    assert trusted.policy_terms == POLICIES["default"].terms
+    path = tmp_path / "c.json"
+    write_certificate(trusted, path)
+    path.write_text(path.read_text().replace('"f1_bar": 0.8', '"f1_bar": 0.1'))
+    with pytest.raises(InputError, match="changed"):
+        read_certificate(path)

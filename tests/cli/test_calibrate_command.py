@@ -225,3 +225,152 @@ def test_a_baseline_that_learned_from_other_labels_has_no_certificate(call, shop
     words = shop.review("--judge", "baseline", "--fill", "--json", judge=None)
     (use,) = call(*words).json["judge"]["grades"]
     assert "no calibration certificate" in use["certificate_problem"]
+
+
+# --- hygiene
+
+
+def test_declared_tuning_queries_among_the_labels_are_refused_before_any_call(call, shop):
+    (shop.folder / "tuned.csv").write_text("query\nquery 7\nquery elsewhere\n")
+    done = call(*by_judge(shop, "--tuning", "tuned.csv"), "--quiet")
+    assert done.code == 5
+    assert "'query 7'" in done.complaint
+    assert shop.calls == 0
+    assert not (shop.folder / "certificates").exists()
+
+
+def test_tuning_queries_elsewhere_are_recorded_by_hash(call, shop):
+    (shop.folder / "tuned.csv").write_text("query\nquery elsewhere\n")
+    document = call(*by_judge(shop, "--tuning", "tuned.csv")).json
+    assert document["hygiene"]["tuning_queries"] == 1
+    certificate = read_certificate(shop.folder / document["certificate"])
+    assert certificate.tuning_hash == document["hygiene"]["tuning_hash"] is not None
+
+
+def test_the_split_leaves_out_the_tuning_part(call, shop):
+    document = call(*by_judge(shop, "--split")).json
+    assert 0 < document["hygiene"]["left_out"] == 450 - document["n"]
+    assert document["hygiene"]["split_hash"] is not None
+
+
+def test_the_least_number_of_labels_counts_for_recorded_grades_too(call, llmjudge):
+    done = call(*llmjudge, "--min-labels", "5000", "--quiet")
+    assert done.code == 2
+    assert "4423 labels with a grade" in done.complaint
+
+
+def test_a_teams_own_policy_decides_the_level(call, shop):
+    (shop.folder / "ours.toml").write_text('name = "ours"\nmin_labels = 451\n')
+    document = call(*by_judge(shop, "--policy", "ours.toml")).json
+    assert (document["policy"], document["level"]) == ("ours", "insufficient")
+    assert document["policy_terms"]["min_labels"] == 451
+    assert document["needs"][0]["labels"] == 1
+
+
+def test_strata_and_locales_come_from_the_query_table(call, shop):
+    lines = [f"{q},{'ab'[i % 2]},{('de', 'en')[i % 3 == 0]}" for i, q in enumerate(shop.before)]
+    (shop.folder / "queries.csv").write_text("query,stratum,locale\n" + "\n".join(lines) + "\n")
+    done = call(*by_judge(shop, "--queries", "queries.csv"))
+    groups = [(g["kind"], g["name"], g["n_queries"]) for g in done.json["groups"]]
+    assert groups == [
+        ("stratum", "a", 23), ("stratum", "b", 22), ("locale", "de", 30), ("locale", "en", 15),
+    ]  # fmt: skip
+
+
+def test_labels_with_a_stratum_column_need_no_query_table(call, shop):
+    rows = [f"{q},{d},{g},{'xy'[int(q[6:]) % 2]}" for q, d, g in shop.human]
+    (shop.folder / "labels.csv").write_text("query,doc_id,grade,stratum\n" + "\n".join(rows) + "\n")
+    words = by_judge(shop)
+    words[words.index("judgments.csv")] = "labels.csv"
+    assert [g["name"] for g in call(*words).json["groups"]] == ["x", "y"]
+
+
+def test_a_disagreement_shows_both_reasons_and_the_text(call, shop):
+    shop.human[0] = ("query 0", "h0-0", 3)  # its text says class I
+    rows = [f"{q},{d},{g},{'I saw it' if d == 'h0-0' else ''}" for q, d, g in shop.human]
+    (shop.folder / "labels.csv").write_text("query,doc_id,grade,reason\n" + "\n".join(rows) + "\n")
+    words = [*by_judge(shop, "--out", "report")]
+    words[words.index("judgments.csv")] = "labels.csv"
+    (worst,) = call(*words).json["disagreements"]
+    assert (worst["human"], worst["human_reason"]) == (3, "I saw it")
+    assert (worst["judge"], worst["judge_reason"]) == (0, "as its text says")
+    assert worst["document"] == "title: item h0-0 class I"
+    for name in ("calibration.md", "calibration.html"):
+        page = (shop.folder / "report" / name).read_text(encoding="utf-8")
+        assert all(text in page for text in ("I saw it", "as its text says", "class I"))
+
+
+# --- several judges
+
+
+def two_judges(shop, *more: str) -> list[str]:
+    return [
+        "calibrate", "--human", "judgments.csv", "--catalogue", "catalogue.jsonl",
+        "--judge", shop.judge(), *more,
+    ]  # fmt: skip
+
+
+def test_a_judge_and_recorded_grades_are_compared_beside_baseline_and_constants(call, shop):
+    rows = [f"{q},{d},{max(0, g - 1)}" for q, d, g in shop.human if not d.endswith("-9")]
+    (shop.folder / "old.csv").write_text("query,doc_id,grade\n" + "\n".join(rows) + "\n")
+    done = call(*two_judges(shop, "--grades", "old.csv", "--json", "--out", "out"))
+    assert done.code == 0
+    document = done.json
+    assert [j["kind"] for j in document["judges"]] == [
+        "judge", "judge", "baseline", "constant", "constant",
+    ]  # fmt: skip
+    assert [j["coverage"] for j in document["judges"][:3]] == [1.0, 0.9, 1.0]
+    assert (document["n"], document["n_labels"]) == (405, 450)
+    asked, old, *_ = document["judges"]
+    assert asked["figures"]["kappa"]["point"] == 1.0
+    assert old["figures"]["kappa"]["point"] < 0.5
+    assert asked["costs"]["seconds_per_thousand"] > 0
+    assert old["costs"]["seconds_per_thousand"] is None
+    first = document["differences"][0]
+    assert (first["first"], first["second"]) == (shop.judge(), "old.csv")
+    assert first["figures"]["kappa"]["low"] > 0
+    (certificate,) = document["certificates"]  # of the judge that was asked
+    assert read_certificate(shop.folder / certificate).fingerprint == asked["fingerprint"]
+    written = json.loads((shop.folder / "out/comparison.json").read_text(encoding="utf-8"))
+    assert {k: v for k, v in document.items() if k != "certificates"} == written
+    assert "old.csv" in (shop.folder / "out/comparison.md").read_text(encoding="utf-8")
+
+
+def test_two_judges_ask_no_more_calls_than_one_budget(call, shop):
+    words = two_judges(shop, "--judge", shop.judge("broken"), "--max-calls", "50", "--json")
+    call(*words)
+    assert shop.calls <= 50
+
+
+def test_a_plan_of_several_judges_names_each_and_asks_none(call, shop):
+    words = two_judges(shop, "--judge", shop.judge("broken"), "--dry-run", "--json")
+    plans = call(*words).json["judges"]
+    assert [plan["judge"] for plan in plans] == [shop.judge(), shop.judge("broken")]
+    assert all(plan["pairs"] == 450 for plan in plans)
+    assert shop.calls == 0
+
+
+def test_columns_of_one_file_are_judges_to_compare(call, llmjudge):
+    done = call(*llmjudge, "--grades-column", "h2oloo-fewself", "--json")
+    document = done.json
+    names = [j["name"] for j in document["judges"]]
+    assert names[:2] == ["willia-umbrela1", "h2oloo-fewself"]
+    points = [round(j["figures"]["kappa"]["point"], 4) for j in document["judges"][:2]]
+    assert points == [0.2863, 0.2774]  # published: LLMJudge 2024, table 2
+    assert "give --catalogue" in done.err  # why the baseline is no row
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (("--grades-column", "x"), "named twice"),
+        (("--judge", "baseline", "--judge", "baseline"), "named twice"),
+        (("--judge", "baseline", "--judge-family", "a", "--judge-family", "b"), "--judge-family"),
+    ],
+)
+def test_judges_that_cannot_be_told_apart_are_refused(call, llmjudge, more, told):
+    if more[0] == "--grades-column":
+        more = ("--grades-column", "willia-umbrela1")
+    done = call(*llmjudge, *more, "--quiet")
+    assert done.code == 2
+    assert told in done.complaint
