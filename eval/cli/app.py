@@ -36,6 +36,8 @@ COMMANDS: dict[str, str] = {
     "rerank": "Reorder a run with a judge.",
     "neighbours": "Compute exact neighbours of vectors, to measure recall against.",
     "convert": "Write a judgment list or a run in another format.",
+    "drift": "Fail when a golden set's figures drift past their budgets.",
+    "baseline": "Accept a new baseline with its reason; measure the noise.",
     "golden": "Make, check, freeze and tend golden sets.",
     "lists": "Check, compare, merge and describe judgment lists.",
     "cache": "Look at the cache of paid grades.",

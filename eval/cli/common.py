@@ -21,6 +21,7 @@ __all__ = [
     "FILE",
     "OUT_DIR",
     "Output",
+    "commit",
     "config_option",
     "judge_options",
     "list_options",
@@ -37,6 +38,8 @@ FILE = click.Path(path_type=Path)
 OUT_DIR = click.Path(path_type=Path, file_okay=False)
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_SHA_VARIABLES = ("GITHUB_SHA", "CI_COMMIT_SHA", "BUILDKITE_COMMIT", "CIRCLE_SHA1", "GIT_COMMIT")
 
 _PROGRESS_EVERY_S = 5.0
 _REDRAW_S = 0.2
@@ -131,6 +134,11 @@ def settings(output: Output, config: Path | None, flags: Mapping[str, Any]) -> A
         output.remark(f"settings from {CONFIG_NAME}")
     given = {name: value for name, value in flags.items() if value is not None}
     return project.model_validate({**project.model_dump(), **given})
+
+
+def commit() -> str | None:
+    """The commit that the CI system is on, read at the rim; None elsewhere."""
+    return next((value for name in _SHA_VARIABLES if (value := os.environ.get(name))), None)
 
 
 def now() -> datetime:

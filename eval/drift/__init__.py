@@ -1,0 +1,1 @@
+"""Measured golden sets held against a committed baseline: budgets, alarms, noise, history."""
