@@ -36,6 +36,7 @@ COMMANDS: dict[str, str] = {
     "rerank": "Reorder a run with a judge.",
     "neighbours": "Compute exact neighbours of vectors, to measure recall against.",
     "convert": "Write a judgment list or a run in another format.",
+    "run": "Replay a golden set against a search, and measure it.",
     "drift": "Fail when a golden set's figures drift past their budgets.",
     "baseline": "Accept a new baseline with its reason; measure the noise.",
     "golden": "Make, check, freeze and tend golden sets.",

@@ -110,13 +110,14 @@ class Engine:
     Args:
         products: `id` and the fields of `FIELD_WEIGHTS`; a list value is joined, an absent one
             is empty.
+        any_thread: it may be used from several threads, one at a time.
 
     Raises:
         PlatformError: this Python's SQLite has no FTS5.
     """
 
-    def __init__(self, products: Iterable[Mapping[str, Any]]) -> None:
-        self._db = sqlite3.connect(":memory:")
+    def __init__(self, products: Iterable[Mapping[str, Any]], *, any_thread: bool = False) -> None:
+        self._db = sqlite3.connect(":memory:", check_same_thread=not any_thread)
         try:
             self._build(products)
         except BaseException:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-
-import numpy as np
-from numpy.typing import NDArray
 
 from relgate.eval.drift.means import core, means_of
 from relgate.eval.drift.types import Measured, MeasuredQuery
@@ -70,12 +66,19 @@ def measure(
     (scores,) = score_runs(judgments, [run], axis, conventions)
     place = {match_key(query.id): i for i, query in enumerate(axis.queries)}
     docs = {match_key(q.id): found for q, found in zip(run.queries, run.docs, strict=True)}
+    scored = scores.scored
+
+    def value_of(metric: Metric, query: GoldenQuery) -> float | None:
+        """None for a query that no mean is over."""
+        at = place[match_key(query.id)]
+        return round(float(scores.values[metric][at]), 12) if scored[at] else None
+
     queries = tuple(
         replace(
             _of_golden(query, docs.get(match_key(query.id)), conventions.k),
-            ndcg=_value(scores.values[Metric.NDCG], place, query),
-            mrr=_value(scores.values[Metric.MRR], place, query),
-            precision=_value(scores.values[Metric.PRECISION], place, query),
+            ndcg=value_of(Metric.NDCG, query),
+            mrr=value_of(Metric.MRR, query),
+            precision=value_of(Metric.PRECISION, query),
             failed=match_key(query.id) not in docs or _failed(run, query),
         )
         for query in golden.queries
@@ -85,13 +88,6 @@ def measure(
 
 def _failed(run: Run, query: GoldenQuery) -> bool:
     return any(match_key(query_id) == match_key(query.id) for query_id in run.failures)
-
-
-def _value(
-    values: NDArray[np.float64], place: Mapping[str, int], query: GoldenQuery
-) -> float | None:
-    value = float(values[place[match_key(query.id)]])
-    return None if math.isnan(value) else round(value, 12)
 
 
 def _of_golden(query: GoldenQuery, docs: Sequence[str] | None, k: int) -> MeasuredQuery:
