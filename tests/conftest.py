@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
+import subprocess
+import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from relgate.eval.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -38,3 +45,57 @@ def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
         real(self, address)  # type: ignore[arg-type]
 
     monkeypatch.setattr(socket.socket, "connect", connect)
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def complaint(self) -> str:
+        """The one line that a user's mistake ends in."""
+        assert self.out == "", self.out
+        lines = [line for line in self.err.splitlines() if not line.startswith("relgate: see: ")]
+        assert len(lines) == 1, self.err
+        return lines[0]
+
+
+def run_process(*args: str | Path, env: dict[str, str] | None = None) -> Done:
+    """The command as a user's shell runs it."""
+    done = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-X", "utf8", "-m", "relgate.eval", *map(str, args)],
+        env={**os.environ, **(env or {})},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@pytest.fixture
+def process():
+    return run_process
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """The command by its entry point, in this process: the same exit codes and streams."""
+
+    def call(*args: str | Path) -> Done:
+        capsys.readouterr()
+        monkeypatch.setattr(sys, "argv", ["relgate", *map(str, args)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        caught = capsys.readouterr()
+        return Done(int(stop.value.code or 0), caught.out, caught.err)
+
+    return call

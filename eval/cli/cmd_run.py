@@ -76,9 +76,9 @@ def command(golden_file: Path, engine_file: Path, out: Path, **flags: Any) -> in
     writable(out)
     spare_inputs([out / "relevance.json"], [golden_file])
     combinations = combinations_of(config.stages, flags["stages"])
-    _remarks(output, golden, config, flags)
     engine = open_engine(config, bypass=not flags["with_caches"])
     click.get_current_context().call_on_close(engine.close)
+    _remarks(output, golden, config, flags)
     size = flags["size"] or max(golden.k, _POOL_DEPTH)
     setup = Setup(
         golden,

@@ -12,6 +12,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from relgate.eval.harness.types import Answer, Call, Engine, EngineError, Reply
@@ -105,14 +106,23 @@ def replay(engine: Engine, calls: Sequence[Call], settings: ReplaySettings) -> I
 
     workers = {id(w): w for w in (worker() for _ in range(min(settings.concurrency, len(calls))))}
     in_a_row = 0
-    while workers:
-        answer = _next(answers, workers, worker, settings)
-        if answer is None:
-            continue
-        in_a_row = in_a_row + 1 if answer.failure is not None else 0
-        yield answer
-        if in_a_row >= _DOWN:
-            raise Stopped(answer.failure)
+    try:
+        while workers:
+            answer = _next(answers, workers, worker, settings)
+            if answer is None:
+                continue
+            in_a_row = in_a_row + 1 if answer.failure is not None else 0
+            yield answer
+            if in_a_row >= _DOWN:
+                raise Stopped(answer.failure)
+    finally:  # nobody listens any more: nothing more is asked
+        _drain(waiting)
+
+
+def _drain(waiting: queue.SimpleQueue[Call]) -> None:
+    with suppress(queue.Empty):
+        while True:
+            waiting.get_nowait()
 
 
 def _next(

@@ -136,7 +136,8 @@ class WebEngine:
         import httpx2  # noqa: PLC0415 - only a live engine needs it
 
         try:
-            response = self._client.request(method, url, params=params, headers=headers, json=body)
+            address = httpx2.URL(url).copy_merge_params(params)  # `params=` drops the url's own
+            response = self._client.request(method, address, headers=headers, json=body)
         except httpx2.TimeoutException as error:
             raise EngineError(f"time-out ({type(error).__name__})", again=True) from error
         except httpx2.TransportError as error:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import logging
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,8 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from relgate.eval.cli import main
 
 _OUTER = (  # what a CI or a developer's shell may say, and what a command would heed
     "CI", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "TF_BUILD", "TEAMCITY_VERSION",
@@ -56,27 +51,6 @@ def broken(request):
 """
 
 
-@dataclass(frozen=True)
-class Done:
-    """How a command ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-    @property
-    def complaint(self) -> str:
-        """The one line that a user's mistake ends in."""
-        assert self.out == "", self.out
-        lines = [line for line in self.err.splitlines() if not line.startswith("relgate: see: ")]
-        assert len(lines) == 1, self.err
-        return lines[0]
-
-
 @pytest.fixture(autouse=True)
 def _at_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """A bare folder, a bare environment; the log is handed back as it was."""
@@ -86,39 +60,6 @@ def _at_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     handlers = logging.getLogger().handlers[:]
     yield
     logging.getLogger().handlers[:] = handlers
-
-
-def run_process(*args: str | Path, env: dict[str, str] | None = None) -> Done:
-    """The command as a user's shell runs it."""
-    done = subprocess.run(  # noqa: S603 - our own interpreter
-        [sys.executable, "-X", "utf8", "-m", "relgate.eval", *map(str, args)],
-        env={**os.environ, **(env or {})},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
-    return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
-
-
-@pytest.fixture
-def process():
-    return run_process
-
-
-@pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    """The command by its entry point, in this process: the same exit codes and streams."""
-
-    def call(*args: str | Path) -> Done:
-        capsys.readouterr()
-        monkeypatch.setattr(sys, "argv", ["relgate", *map(str, args)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        caught = capsys.readouterr()
-        return Done(int(stop.value.code or 0), caught.out, caught.err)
-
-    return call
 
 
 GRADES = "ICSE"  # the letter of grade 0, 1, 2, 3

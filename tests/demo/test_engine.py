@@ -130,7 +130,7 @@ def test_sqlite_without_fts5_is_the_platforms_fault(monkeypatch):
             return super().execute(sql.replace("fts5(", "no_such_module("), *args)
 
     real = sqlite3.connect
-    monkeypatch.setattr(sqlite3, "connect", lambda path: real(path, factory=Bare))
+    monkeypatch.setattr(sqlite3, "connect", lambda path, **more: real(path, factory=Bare, **more))
     with pytest.raises(sqlite3.OperationalError, match="no_such_module"):
         Engine(PRODUCTS)  # another fault is not taken for a missing FTS5
 
@@ -138,6 +138,6 @@ def test_sqlite_without_fts5_is_the_platforms_fault(monkeypatch):
         def execute(self, *_):
             raise sqlite3.OperationalError("no such module: fts5")  # SQLite's own words
 
-    monkeypatch.setattr(sqlite3, "connect", lambda path: real(path, factory=NoFts5))
+    monkeypatch.setattr(sqlite3, "connect", lambda path, **more: real(path, factory=NoFts5, **more))
     with pytest.raises(PlatformError, match="FTS5; use a Python from"):
         Engine(PRODUCTS)
