@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib import metadata
@@ -12,7 +11,7 @@ from typing import Any
 
 from relgate.eval.change_file import change_types, read_change, read_mode
 from relgate.eval.cli import load
-from relgate.eval.cli.common import Output
+from relgate.eval.cli.common import Output, commit
 from relgate.eval.cli.exact_files import exact_paths, hold_against
 from relgate.eval.lists.types import JudgmentList
 from relgate.eval.project import Project
@@ -23,9 +22,6 @@ from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import UsageError
 
 __all__ = ["ReviewInputs", "read_inputs", "spare_review_inputs"]
-
-# Where the CI systems keep the commit, read here at the rim.
-_SHA_VARIABLES = ("GITHUB_SHA", "CI_COMMIT_SHA", "BUILDKITE_COMMIT", "CIRCLE_SHA1", "GIT_COMMIT")
 
 Flags = Mapping[str, Any]
 
@@ -156,7 +152,7 @@ def _change(
 ) -> tuple[ChangeDescription | None, tuple[str, ...], tuple[Path, Path] | None]:
     """The change with the flags on top, what the reader says, and files of exact neighbours."""
     read = None if path is None else read_change(path)
-    sha = flags["sha"] or next((v for n in _SHA_VARIABLES if (v := os.environ.get(n))), None)
+    sha = flags["sha"] or commit()
     given = {
         "types": change_types(flags["types"]) or None,
         "intent": flags["intent"],

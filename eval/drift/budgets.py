@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from relgate.eval.drift.types import Signal
 from relgate.rubrics.errors import InputError
@@ -69,8 +69,8 @@ class Budgets:
 
     def of(self, signal: Signal, stratum: str | None = None) -> Budget:
         """The limits of a signal, in a stratum or over all."""
-        own = self.strata.get(stratum, {}) if stratum is not None else {}
-        return own.get(signal, self.overall[signal])
+        own = self.strata.get(stratum) if stratum is not None else None
+        return self.overall[signal] if own is None else own.get(signal, self.overall[signal])
 
 
 DEFAULT = Budgets()
@@ -148,4 +148,4 @@ def _named(value: Mapping[str, Any], where: str, path: str) -> dict[Signal, floa
 def _table(value: Any, where: str, path: str) -> Mapping[str, Any]:  # noqa: ANN401 - a file's value
     if not isinstance(value, dict):
         raise InputError(f"{where} is no table", path=path, mend='write {"ndcg_max_drop": 0.025}')
-    return value
+    return cast("dict[str, Any]", value)

@@ -23,7 +23,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, ValidationError
 
@@ -36,16 +36,14 @@ __all__ = ["PRESETS", "EngineConfig", "HarnessConfig", "Patch", "read_engine"]
 
 _ENV = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
-PRESETS: Mapping[str, dict[str, Any]] = {
-    "elasticsearch": {
-        "hits": "hits.hits",
-        "id": "_id",
-        "score": "_score",
-        "title": "_source.title",
-    },
+_ELASTIC = {"hits": "hits.hits", "id": "_id", "score": "_score", "title": "_source.title"}
+
+PRESETS: Mapping[str, dict[str, str]] = {
+    "elasticsearch": _ELASTIC,
+    "opensearch": _ELASTIC,
     "http": {"hits": "hits", "id": "id", "score": "score", "title": "title"},
 }
-PRESETS = {**PRESETS, "opensearch": PRESETS["elasticsearch"]}
+"""Where each kind's hits stand, unless the description says otherwise."""
 
 
 class Patch(BaseModel):
@@ -118,9 +116,11 @@ def read_engine(path: Path, environ: Mapping[str, str] | None = None) -> Harness
 
 def _with_environment(value: Any, environ: Mapping[str, str], path: Path) -> Any:  # noqa: ANN401 - any TOML value
     if isinstance(value, dict):
-        return {name: _with_environment(part, environ, path) for name, part in value.items()}
+        table = cast("dict[str, Any]", value)
+        return {name: _with_environment(part, environ, path) for name, part in table.items()}
     if isinstance(value, list):
-        return [_with_environment(part, environ, path) for part in value]
+        parts: list[Any] = value
+        return [_with_environment(part, environ, path) for part in parts]
     if not isinstance(value, str):
         return value
 
@@ -136,26 +136,25 @@ def _with_environment(value: Any, environ: Mapping[str, str], path: Path) -> Any
 
 def _check_templates(config: HarnessConfig, path: Path) -> None:
     engine = config.engine
-    parts: list[tuple[str, Json]] = [
-        ("engine.url", engine.url),
-        ("engine.params", dict(engine.params)),
-        ("engine.headers", dict(engine.headers)),
-        ("engine.body", engine.body),
-    ]
-    patches = [("engine.bypass", engine.bypass)] + [
+    parts: list[tuple[str, Json]] = [("engine.url", engine.url), ("engine.body", engine.body)]
+    parts += _words("engine", engine)
+    patches = [("engine.bypass", engine.bypass or Patch())] + [
         (f"stages.{stage}.{setting}", patch)
         for stage, settings in config.stages.items()
         for setting, patch in settings.items()
     ]
     for where, patch in patches:
-        if patch is not None:
-            parts += [
-                (f"{where}.body", patch.body),
-                (f"{where}.params", dict(patch.params)),
-                (f"{where}.headers", dict(patch.headers)),
-            ]
+        parts.append((f"{where}.body", patch.body))
+        parts += _words(where, patch)
     for where, template in parts:
         check_template(template, where, str(path))
+
+
+def _words(where: str, part: EngineConfig | Patch) -> list[tuple[str, Json]]:
+    named = (("params", part.params), ("headers", part.headers))
+    return [
+        (f"{where}.{kind}.{name}", value) for kind, texts in named for name, value in texts.items()
+    ]
 
 
 def _placed(config: HarnessConfig, folder: Path) -> HarnessConfig:

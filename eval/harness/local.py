@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from relgate.eval.catalogue import Catalogue, read_catalogue
 from relgate.eval.demo.engine import Engine as FullText
@@ -59,8 +59,10 @@ class CallableEngine:
 
             found = run_sync(_awaited(found))
         if isinstance(found, Mapping):
-            about = {str(name): str(value) for name, value in dict(found.get("about", {})).items()}
-            return Reply(_hits(found.get("hits")), about)
+            table = cast("Mapping[str, Any]", found)
+            told = cast("Mapping[object, object]", table.get("about") or {})
+            about = {str(name): str(value) for name, value in told.items()}
+            return Reply(_hits(table.get("hits")), about)
         return Reply(_hits(found))
 
 
@@ -150,10 +152,15 @@ class EmbeddedEngine:
         return all(_matches(product.get(name), wanted) for name, wanted in filters.items())
 
 
-def _matches(value: Any, wanted: Any) -> bool:  # noqa: ANN401 - any field of a product
-    have = value if isinstance(value, (list, tuple)) else (value,)
-    want = wanted if isinstance(wanted, (list, tuple)) else (wanted,)
+def _matches(value: object, wanted: object) -> bool:
+    have, want = _several(value), _several(wanted)
     return any(one == other or str(one) == str(other) for one in have for other in want)
+
+
+def _several(value: object) -> tuple[object, ...]:
+    if isinstance(value, (list, tuple)):
+        return tuple(cast("Iterable[object]", value))
+    return (value,)
 
 
 def open_embedded(config: EngineConfig, patches: Mapping[tuple[str, str], Patch]) -> EmbeddedEngine:

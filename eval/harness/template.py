@@ -8,8 +8,9 @@ filters as Elasticsearch's list of term clauses. `{{` and `}}` stand for braces.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
+from typing import cast
 
 from relgate.eval.harness.types import Call
 from relgate.eval.lists.jsontext import Json
@@ -23,16 +24,21 @@ _GONE = object()
 
 def _terms(call: Call) -> Json:
     return [
-        {"terms": {name: list(value)}}
-        if isinstance(value, (list, tuple))
-        else {"term": {name: value}}
-        for name, value in call.filters.items()
+        {"terms": {name: value}} if isinstance(value, list) else {"term": {name: value}}
+        for name, value in _plain(call).items()
     ]
 
 
 def _filters(call: Call) -> Json:
-    values = {n: list(v) if isinstance(v, tuple) else v for n, v in call.filters.items()}
-    return values or None
+    return _plain(call) or None
+
+
+def _plain(call: Call) -> dict[str, Json]:
+    """The filters as JSON values."""
+    return {
+        name: list(cast("Iterable[Json]", value)) if isinstance(value, (list, tuple)) else value
+        for name, value in call.filters.items()
+    }
 
 
 _VALUES: Mapping[str, Callable[[Call], Json]] = MappingProxyType(
