@@ -23,7 +23,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, ValidationError
 
@@ -114,13 +114,11 @@ def read_engine(path: Path, environ: Mapping[str, str] | None = None) -> Harness
     return _placed(config, path.parent)
 
 
-def _with_environment(value: Any, environ: Mapping[str, str], path: Path) -> Any:  # noqa: ANN401 - any TOML value
+def _with_environment(value: Json, environ: Mapping[str, str], path: Path) -> Json:
     if isinstance(value, dict):
-        table = cast("dict[str, Any]", value)
-        return {name: _with_environment(part, environ, path) for name, part in table.items()}
+        return {name: _with_environment(part, environ, path) for name, part in value.items()}
     if isinstance(value, list):
-        parts: list[Any] = value
-        return [_with_environment(part, environ, path) for part in parts]
+        return [_with_environment(part, environ, path) for part in value]
     if not isinstance(value, str):
         return value
 
