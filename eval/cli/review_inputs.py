@@ -9,10 +9,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from relgate.eval.change_diff import read_diff
 from relgate.eval.change_file import change_types, read_change, read_mode
 from relgate.eval.cli import load
 from relgate.eval.cli.common import Output, commit
 from relgate.eval.cli.exact_files import exact_paths, hold_against
+from relgate.eval.detect.told import diff_remarks, with_diff
 from relgate.eval.lists.types import JudgmentList
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryTable
@@ -107,6 +109,7 @@ def _provenance(flags: Flags, project: Project, change: ChangeDescription | None
         "judgments": project.judgments,
         "catalogue": project.catalogue if flags["judge"] or flags["fill"] else None,
         "change": project.change,
+        "diff": flags["diff"],
     }
     modes = () if change is None else change.modes
     paths |= {
@@ -150,7 +153,7 @@ def _modes(flags: Flags) -> tuple[ModeRuns, ...]:
 def _change(
     path: Path | None, flags: Flags
 ) -> tuple[ChangeDescription | None, tuple[str, ...], tuple[Path, Path] | None]:
-    """The change with the flags on top, what the reader says, and files of exact neighbours."""
+    """The change, flags on top and the diff below; what there is to say; exact neighbours' files."""
     read = None if path is None else read_change(path)
     sha = flags["sha"] or commit()
     given = {
@@ -164,7 +167,11 @@ def _change(
     given = {name: value for name, value in given.items() if value is not None}
     named = None if read is None else read.exact
     exact = exact_paths(flags["exact"]) if flags["exact"] else named
-    if read is None and not given:
+    if read is None and not given and flags["diff"] is None:
         return None, (), exact
-    base = ChangeDescription() if read is None else read.change
-    return replace(base, **given), () if read is None else read.warnings, exact
+    change = replace(ChangeDescription() if read is None else read.change, **given)
+    said = () if read is None else read.warnings
+    if flags["diff"] is None:
+        return change, said, exact
+    found = read_diff(flags["diff"])
+    return with_diff(change, found), (*said, *diff_remarks(change, found)), exact

@@ -22,6 +22,8 @@ def show_review(output: Output, review: Review) -> None:
     """Change, coverage, tables, verdict and actions."""
     evidence = review.evidence
     output.line(f"Change    {phrases.change_line(evidence)}")
+    for line in phrases.diff_lines(evidence):
+        output.line(f"Diff      {line}")
     output.line(f"Coverage  {phrases.coverage_line(evidence.coverage)}")
     output.line(f"Test set  {phrases.measured_line(evidence)}")
     own = phrases.settings_line(review)

@@ -199,7 +199,17 @@ def _change(evidence: Evidence) -> dict[str, Any] | None:
     change = evidence.change
     if change is None:
         return None
-    return picked(change, "types", "intent", "description", "sha", "system_models")
+    shown = change.detected
+    return {
+        **picked(change, "types", "intent", "description", "sha", "system_models"),
+        "types_from_diff": change.types_from_diff,
+        "detected": None
+        if shown is None
+        else [
+            {"type": found.kind.value, **picked(found, "file", "line", "key", "removed")}
+            for found in shown
+        ],
+    }
 
 
 def _noise(evidence: Evidence) -> dict[str, Any] | None:

@@ -85,6 +85,7 @@ def _markdown(review: Review, room: _Room) -> str:
         [_title(evidence, room)],
         [
             f"**Change:** {room.esc(phrases.change_line(evidence))}",
+            *(f"**In the diff:** {room.esc(line)}" for line in phrases.diff_lines(evidence)),
             f"**Judgment coverage:** {phrases.coverage_line(evidence.coverage)}",
             f"**Test set:** {room.esc(phrases.measured_line(evidence))}",
             *(f"**Budgets of the project's own:** {esc(line)}" for line in _own_budgets(review)),

@@ -22,6 +22,7 @@ __all__ = [
     "SIGNIFICANT_DELTA",
     "change_line",
     "coverage_line",
+    "diff_lines",
     "fill_line",
     "judge_lines",
     "measured_line",
@@ -40,6 +41,7 @@ MARKS = {
 SIGNIFICANT_DELTA = 0.05
 _SHOWN_A_SIDE = 10
 _SHOWN_EMPTY = 5
+_SHOWN_PLACES = 5
 
 _SOURCES = {
     Source.HUMAN: "by people",
@@ -55,8 +57,25 @@ def change_line(evidence: Evidence) -> str:
     if change is None:
         return "not described"
     kinds = ", ".join(change.types) or "type not given"
+    kinds += ", found in the diff" if change.types_from_diff else ""
     intent = f"; intent: {change.intent}" if change.intent else ""
     return f"{change.description or 'not described'} ({kinds}{intent})"
+
+
+def diff_lines(evidence: Evidence) -> list[str]:
+    """What the diff shows, one line a type with its places; nothing without a diff."""
+    shown = None if evidence.change is None else evidence.change.detected
+    if shown is None:
+        return []
+    by_kind: dict[str, list[str]] = {}
+    for found in shown:
+        key = f"{found.key} in " if found.key else ""
+        by_kind.setdefault(found.kind.value, []).append(f"{key}{found.place}")
+    return [
+        f"{kind}: {', '.join(places[:_SHOWN_PLACES])}"
+        + (f" and {len(places) - _SHOWN_PLACES} more" if len(places) > _SHOWN_PLACES else "")
+        for kind, places in by_kind.items()
+    ] or ["no search configuration that is known here"]
 
 
 def coverage_line(coverage: Coverage) -> str:

@@ -32,7 +32,7 @@ from relgate.eval.report.schema import (
     UnratedShape,
     WithheldShape,
 )
-from relgate.eval.review.change import ChangeDescription, ChangeType
+from relgate.eval.review.change import ChangeDescription, ChangeType, Detected
 from relgate.eval.review.debug import DebugTools, Splainer
 from relgate.eval.review.filters import CheckedCase
 from relgate.eval.review.settings import ReviewSettings
@@ -322,6 +322,15 @@ def _change(file: ReviewFile) -> ChangeDescription | None:
         ),
         ground_truth=None if truth is None else GroundTruth(**truth.model_dump()),
         filters=None if filters is None else _strategy(filters),
+        types_from_diff=change.types_from_diff,
+        detected=(
+            None
+            if change.detected is None
+            else tuple(
+                Detected(ChangeType(d.type), d.file, d.line, d.key, d.removed)
+                for d in change.detected
+            )
+        ),
     )
 
 

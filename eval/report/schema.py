@@ -274,14 +274,26 @@ class ConventionsShape(_Shape):
     names: dict[str, str]
 
 
+class DetectedShape(_Shape):
+    """A type of change that the diff shows, and where; a removed line is one of the old file."""
+
+    type: str
+    file: str
+    line: Annotated[int, Field(ge=1)]
+    key: str
+    removed: bool
+
+
 class ChangeShape(_Shape):
-    """The change under review, in its author's words."""
+    """The change under review, in its author's words; `detected` is null without a diff."""
 
     types: tuple[str, ...]
     intent: Literal["improve", "neutral"] | None
     description: str | None
     sha: str | None
     system_models: tuple[str, ...] | None
+    types_from_diff: bool
+    detected: tuple[DetectedShape, ...] | None
 
 
 class PercentilesShape(_Shape):

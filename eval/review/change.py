@@ -9,7 +9,7 @@ from typing import Literal
 from relgate.eval.neighbours.recall import ExactLists
 from relgate.eval.review.supplied import FilterStrategy, GroundTruth, Latency, ModeRuns
 
-__all__ = ["ChangeDescription", "ChangeType", "Switch"]
+__all__ = ["ChangeDescription", "ChangeType", "Detected", "Switch"]
 
 
 Switch = Literal["on", "off"]
@@ -31,6 +31,30 @@ class ChangeType(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Detected:
+    """A type of change that a diff shows.
+
+    Attributes:
+        kind: the type.
+        file: the file, as the diff names it.
+        line: the line, from 1; of a removed line, in the old file.
+        key: the key whose value changed, as it is written there.
+        removed: the line is gone.
+    """
+
+    kind: ChangeType
+    file: str
+    line: int
+    key: str
+    removed: bool = False
+
+    @property
+    def place(self) -> str:
+        """`config/synonyms.txt:12`."""
+        return f"{self.file}:{self.line}{' (removed)' if self.removed else ''}"
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeDescription:
     """What the author says of the change.
 
@@ -47,6 +71,8 @@ class ChangeDescription:
         latency: measured on both sides; None when not given.
         ground_truth: of an embedding upgrade; None when not given.
         filters: strategy and cases of a filter change; None when not given.
+        detected: what the diff shows; None when no diff was given.
+        types_from_diff: nobody said the types, so they are those that the diff shows.
         modes: runs of each mode of a hybrid search by itself.
         exact: the exact neighbours that each side's are held against; None when not given.
         stage: whether the reranker or rewriter was `on` or `off`, before and after; None when
@@ -66,4 +92,6 @@ class ChangeDescription:
     filters: FilterStrategy | None = None
     modes: tuple[ModeRuns, ...] = ()
     exact: tuple[ExactLists, ExactLists] | None = None
+    detected: tuple[Detected, ...] | None = None
+    types_from_diff: bool = False
     stage: tuple[Switch, Switch] | None = None

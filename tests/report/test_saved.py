@@ -15,6 +15,7 @@ from relgate.eval.report.document import review_document
 from relgate.eval.report.markdown import review_markdown
 from relgate.eval.report.saved import read_review
 from relgate.eval.report.schema import FORMAT, review_schema
+from relgate.eval.review.change import ChangeType, Detected
 from relgate.eval.review.filters import CheckedCase
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.supplied import (
@@ -54,6 +55,8 @@ def full(done: Review) -> Review:
             recall_before=0.91,
             recall_after=0.93,
         ),
+        types_from_diff=True,
+        detected=(Detected(ChangeType.SYNONYMS, "a.txt", 3, "file", removed=True),),
         filters=FilterStrategy("pre", "post", intended=True, cases=()),
     )
     case = CheckedCase(FilterCase("red", "brand=a", "non-empty"), held_before=True, held_after=None)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from math import isfinite
 
-from relgate.eval.review.change import ChangeType
+from relgate.eval.review.change import ChangeDescription, ChangeType, Detected
 from relgate.eval.review.rules.base import Rule, failed, not_checked, passed
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import Basis, Evidence, Finding, ModeFigures, RuleOutcome, Verdict
@@ -22,27 +23,52 @@ def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
     """Refuses when a type of change is judged on evidence that cannot show its damage."""
     change = evidence.change
     if change is None or not change.types:
-        return not_checked("R1", "no type of change was given")
+        shown = change is not None and change.detected is not None
+        none = ", and the diff shows none" if shown else ""
+        return not_checked("R1", f"no type of change was given{none}")
     problems = [p for kind in change.types if (p := _problem(kind, evidence)) is not None]
+    undeclared = _undeclared(change)
     kinds = ", ".join(change.types)
+    if undeclared:
+        summary = f"{kinds}: the diff shows {', '.join(f.figures['type'] for f in undeclared)} too"
+        return failed("R1", summary, *_refusals(problems, evidence), *undeclared)
     if not problems and evidence.basis is Basis.GIVEN and "metric" not in evidence.settings_after:
         return not_checked("R1", f"{kinds}: the files do not name the metric of their scores")
     if not problems:
         return passed("R1", f"{kinds}: judged on {evidence.main.name}")
-    return failed(
-        "R1",
-        f"{kinds}: the evidence does not fit",
-        *(
-            Finding(
-                "R1",
-                Verdict.REFUSE,
-                problem,
-                {"types": list(change.types), "metric": evidence.main.name},
-                advice="supply that evidence, or have this change reviewed by a person",
-            )
-            for problem in problems
-        ),
-    )
+    return failed("R1", f"{kinds}: the evidence does not fit", *_refusals(problems, evidence))
+
+
+def _refusals(problems: Sequence[str], evidence: Evidence) -> Iterator[Finding]:
+    types = [] if evidence.change is None else list(evidence.change.types)
+    for problem in problems:
+        yield Finding(
+            "R1",
+            Verdict.REFUSE,
+            problem,
+            {"types": types, "metric": evidence.main.name},
+            advice="supply that evidence, or have this change reviewed by a person",
+        )
+
+
+def _undeclared(change: ChangeDescription) -> list[Finding]:
+    """One finding a type that the diff shows and nobody declared."""
+    first: dict[ChangeType, Detected] = {}
+    for found in change.detected or ():
+        if found.kind not in change.types:
+            first.setdefault(found.kind, found)
+    declared = ", ".join(change.types)
+    return [
+        Finding(
+            "R1",
+            Verdict.NEEDS_WORK,
+            f"the change is said to be {declared}, but the diff changes {kind}: {found.key} in "
+            f"{found.place}",
+            {"type": kind.value, "file": found.file, "line": found.line, "key": found.key},
+            advice=f"declare {kind} too, so that its evidence is asked for, or split the change",
+        )
+        for kind, found in first.items()
+    ]
 
 
 def _problem(kind: ChangeType, evidence: Evidence) -> str | None:
@@ -150,9 +176,9 @@ def _not_ranked(kind: ChangeType, evidence: Evidence) -> str | None:
 RULE = Rule(
     id="R1",
     name="scope",
-    asks="Does the evidence fit every type of change?",
+    asks="Does the evidence fit every type of change, and does the diff show no other type?",
     default="the table of change types",
-    severity="REFUSE",
+    severity="REFUSE; NEEDS-WORK for a type in the diff that is not declared",
     source="R",
     unchecked="no change given, or the files do not name their metric: note",
     mend="bring the evidence that the type needs (docs/change.md lists it), or correct the type",

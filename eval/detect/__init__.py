@@ -1,0 +1,1 @@
+"""Which types of change a diff of search configuration holds."""
