@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
 from relgate.eval.files import load_content
 from relgate.eval.lists.columns import fold
+from relgate.eval.lists.golden import golden_value
 from relgate.eval.lists.jsontext import Content, Json, as_list, as_object, as_text, json_lines
 from relgate.eval.lists.table import open_table
 from relgate.eval.lists.types import Query, match_key
 from relgate.rubrics.errors import InputError
 
-__all__ = ["QueryRow", "QueryTable", "read_queries"]
+__all__ = ["QueryRow", "QueryTable", "golden_table", "read_queries"]
 
 _ID = ("query_id", "qid", "queryid", "id")
 _TEXT = ("query", "text", "query_text", "querytext")
@@ -31,6 +32,7 @@ _OTHER = {
     "expect": ("expect",),
 }
 _WITHIN = ("queries", "querySetQueries")  # golden sets, and OpenSearch's query sets
+_OF_GOLDEN = frozenset({"judgments", "surface", "failure_mode", "tags"})  # read elsewhere
 _YES = frozenset({"true", "yes", "y", "1", "x"})
 _NO = frozenset({"false", "no", "n", "0"})
 _NO_FILTERS = frozenset({"", "{}", "[]"})
@@ -128,15 +130,34 @@ def read_queries(path: str | Path) -> QueryTable:
         InputError: any fault, with its line: no query column, a mark that is neither yes nor no,
             a weight that is no number from 0 up, an unknown set or expectation, an id twice.
     """
+    return _table(load_content(path))
+
+
+def golden_table(path: str | Path) -> QueryTable | None:
+    """The query table inside a golden set; None when the file is something else.
+
+    Raises:
+        InputError: as `read_queries`.
+    """
+    if Path(path).suffix not in {".json", ".jsonl", ".gz"}:
+        return None
     content = load_content(path)
+    return None if golden_value(content) is None else _table(content)
+
+
+def _table(content: Content) -> QueryTable:
+    golden = golden_value(content)
+    if golden is not None:  # in whichever of its two forms
+        content = replace(content, kind="json", value=golden)
     rows, file_format = _rows(content)
+    elsewhere = frozenset[str]() if golden is None else _OF_GOLDEN
     found: dict[str, QueryRow] = {}
     columns: dict[str, None] = {}
     unknown: dict[str, None] = {}
     for line, row in rows:
         names = _columns(tuple(row), content.path, line)
         columns |= dict.fromkeys(names)
-        unknown |= dict.fromkeys(name for name in row if name not in names.values())
+        unknown |= dict.fromkeys(n for n in row if n not in names.values() and n not in elsewhere)
         try:
             query = _query_row({name: row[column] for name, column in names.items()}, content.path)
         except InputError as error:

@@ -5,7 +5,7 @@ list -> gaps -> judge -> fill -> score -> rules -> report
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import isfinite
@@ -24,10 +24,11 @@ from relgate.eval.gaps.fill import Progress
 from relgate.eval.gaps.fill_open import OpenFacts
 from relgate.eval.gaps.told import open_fill_lines, with_open_facts
 from relgate.eval.judge_honesty import check_honesty, check_opened
-from relgate.eval.lists.types import JudgmentList
+from relgate.eval.lists.types import JudgmentList, Query
 from relgate.eval.opened_judge import OpenedJudge
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryRow, QueryTable
+from relgate.eval.review.apart import split_sets
 from relgate.eval.review.change import ChangeDescription
 from relgate.eval.review.evidence import Extras, build_evidence
 from relgate.eval.review.types import Basis, Evidence, Review
@@ -119,10 +120,11 @@ def review_runs(
         UsageError: a fill without a list or a catalogue.
     """
     project, change = request.project, _with_models(request)
+    before, after, apart = split_sets(before, after, _sets(table))
     aligned = align_inputs(judgments, (before, after), project, table=table)
     extras = _extras(aligned, change, request)
     said = _honest(aligned.judgments, request, change)
-    case = _Case(aligned, request, replace(extras, overrides=said), on_progress)
+    case = _Case(aligned, request, replace(extras, overrides=said, apart=apart), on_progress)
     if request.opened is None:
         evidence = case.evidence(judgments)
         done = review(evidence, project.review_settings())
@@ -137,6 +139,16 @@ def review_runs(
         )
     fill = _review_open if project.fill == "open" else _review_filled
     return fill(case, request.opened, request.catalogue, first)
+
+
+def _sets(table: QueryTable | None) -> Callable[[Query], str | None]:
+    """Which set the table puts a query in."""
+
+    def set_of(query: Query) -> str | None:
+        row = None if table is None else table.by_key(query.id) or table.by_key(query.shown)
+        return None if row is None else row.set
+
+    return set_of
 
 
 @dataclass(frozen=True, slots=True)

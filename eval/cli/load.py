@@ -12,13 +12,14 @@ import click
 from relgate.eval.catalogue import Catalogue, read_catalogue
 from relgate.eval.cli.common import Output
 from relgate.eval.filling import opaque_queries, with_texts
+from relgate.eval.golden.files import read_golden
 from relgate.eval.judge_honesty import check_named_family, check_opened
 from relgate.eval.judges import open_judge
 from relgate.eval.lists.read import ListFile, read_list
 from relgate.eval.lists.types import JudgmentList
 from relgate.eval.opened_judge import OpenedJudge
 from relgate.eval.project import Project
-from relgate.eval.queries import QueryTable, read_queries
+from relgate.eval.queries import QueryTable, golden_table, read_queries
 from relgate.eval.runs.read import read_run
 from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import PlatformError, UsageError
@@ -59,6 +60,8 @@ def load_list(project: Project, output: Output, list_format: str | None = None) 
         format=list_format,
         source=project.source(),
     )
+    if found.format == "golden":
+        read_golden(found.path)  # a frozen version with other content is refused
     output.remark(
         f"{found.path}: {len(found.judgments):,} judgments of "
         f"{len(found.judgments.queries):,} queries, read as {found.format}, "
@@ -94,8 +97,10 @@ def load_catalogue(project: Project, output: Output) -> Catalogue:
 
 
 def load_queries(project: Project) -> QueryTable | None:
-    """The project's query table, or None."""
-    return None if project.queries is None else read_queries(project.queries)
+    """The project's query table: the one that is named, else the golden set's own, else None."""
+    if project.queries is not None:
+        return read_queries(project.queries)
+    return None if project.judgments is None else golden_table(project.judgments)
 
 
 def load_judge(

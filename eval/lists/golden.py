@@ -6,21 +6,30 @@ are taken as a list like any other.
 
 from __future__ import annotations
 
-from relgate.eval.lists.jsontext import Content, Json, as_list, as_object
+from relgate.eval.lists.jsontext import Content, Json, as_list, as_object, json_lines
 from relgate.eval.lists.sink import ListFile, Options, Sink
 from relgate.eval.lists.types import Source
 
-__all__ = ["is_golden", "read_golden_list"]
+__all__ = ["golden_value", "read_golden_list"]
 
 
-def is_golden(value: Json) -> bool:
-    """Whether `value` is a golden set: a version, and queries of which one has judgments."""
+def golden_value(content: Content) -> dict[str, Json] | None:
+    """The golden set in a file as one JSON value, or None when it holds something else.
+
+    A golden set has a version, and queries of which one has judgments; as JSONL the version stands
+    first, and then a query a line.
+    """
+    if content.kind == "jsonl":
+        (_, head), *rows = json_lines(content.text, content.path)
+        queries: list[Json] = [row for _, row in rows]
+        value: Json = {**head, "queries": queries} if "id" not in head else None
+    else:
+        value = content.value
     if not isinstance(value, dict) or "version" not in value:
-        return False
-    queries = value.get("queries")
-    return isinstance(queries, list) and any(
-        isinstance(query, dict) and "judgments" in query for query in queries
-    )
+        return None
+    found = value.get("queries")
+    holds = isinstance(found, list) and any(isinstance(q, dict) and "judgments" in q for q in found)
+    return value if holds else None
 
 
 def read_golden_list(content: Content, options: Options) -> ListFile:
@@ -33,7 +42,7 @@ def read_golden_list(content: Content, options: Options) -> ListFile:
     """
     path = content.path
     sink = Sink(options, path)
-    top = as_object(content.value, "the golden set", path)
+    top = as_object(golden_value(content), "the golden set", path)
     for number, entry in enumerate(as_list(top.get("queries"), "queries", path), start=1):
         query = as_object(entry, f"query {number}", path)
         names: dict[str, Json] = {"query_id": query.get("id"), "query": query.get("text")}

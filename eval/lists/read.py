@@ -13,7 +13,7 @@ from relgate.eval.lists.clean import clean_columns
 from relgate.eval.lists.columns import list_columns
 from relgate.eval.lists.csv_list import has_list_header, read_csv_list, read_quepid_csv
 from relgate.eval.lists.docids import DocIds
-from relgate.eval.lists.golden import is_golden, read_golden_list
+from relgate.eval.lists.golden import golden_value, read_golden_list
 from relgate.eval.lists.jsonl_list import (
     is_json_list,
     is_row,
@@ -161,6 +161,8 @@ def _detect(content: Content, options: Options) -> str:
         found = _detect_json(content)
     else:
         first = next(json_lines(content.text, content.path))[1]
+        if "version" in first and golden_value(content) is not None:
+            return "golden"
         found = None if "docs" in first or "hits" in first else "jsonl"
     if found is None:
         raise InputError(
@@ -183,7 +185,7 @@ def _detect_text(content: Content, options: Options) -> str:
 
 def _detect_json(content: Content) -> str | None:
     checks: tuple[tuple[str, bool], ...] = (
-        ("golden", is_golden(content.value)),
+        ("golden", golden_value(content) is not None),
         ("jsonl", is_row(content.value)),
         ("json", is_json_list(content)),
         ("rank-eval-request", is_rank_eval_request(content.value)),

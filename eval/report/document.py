@@ -16,6 +16,7 @@ from relgate.eval.report.losers import losers_values
 from relgate.eval.report.schema import FORMAT
 from relgate.eval.report.supplied import (
     aggregate_values,
+    apart_values,
     mode_values,
     strata_values,
     supplied_values,
@@ -92,6 +93,7 @@ def review_document(review: Review, open_fill: OpenFacts | None = None) -> dict[
         "supplied": supplied_values(evidence),
         "strata": strata_values(evidence),
         "modes": mode_values(evidence),
+        "apart": apart_values(evidence),
         "noise": _noise(evidence),
         "without_judge": None if evidence.unfilled is None else aggregate_values(evidence.unfilled),
         "settings": review.settings.numbers(),

@@ -370,6 +370,15 @@ class ModeShape(_Shape):
     lacks: str | None
 
 
+class ApartShape(_Shape):
+    """Queries of one set that never gates: challenge or shadow."""
+
+    name: str
+    queries: Count
+    relevance: AggregateShape | None
+    emptied: tuple[str, ...]
+
+
 class NoiseShape(_Shape):
     """How the delta stands against chance: randomisation p, 95 % interval, detectable effect."""
 
@@ -408,6 +417,7 @@ class ReviewFile(_Shape):
     supplied: SuppliedShape
     strata: tuple[StratumShape, ...]
     modes: tuple[ModeShape, ...]
+    apart: tuple[ApartShape, ...]
     noise: NoiseShape | None
     without_judge: AggregateShape | None
     settings: dict[str, float]

@@ -15,6 +15,7 @@ from relgate.eval.review.types import Aggregate, Evidence
 
 __all__ = [
     "aggregate_values",
+    "apart_values",
     "latency_rows",
     "mode_rows",
     "mode_values",
@@ -70,6 +71,18 @@ def mode_values(evidence: Evidence) -> list[dict[str, Any]]:
             **picked(mode, "unrated_after", "lacks"),
         }
         for mode in evidence.modes
+    ]
+
+
+def apart_values(evidence: Evidence) -> list[dict[str, Any]]:
+    """One object a set of queries that never gates."""
+    return [
+        {
+            **picked(one, "name", "queries"),
+            "relevance": None if one.relevance is None else aggregate_values(one.relevance),
+            "emptied": list(one.emptied),
+        }
+        for one in evidence.apart
     ]
 
 

@@ -19,6 +19,7 @@ from relgate.eval.review.aggregates import (
     recomputed_aggregates,
     traffic_of,
 )
+from relgate.eval.review.apart import apart_of, apart_warnings
 from relgate.eval.review.chance import noise_of, strata_of
 from relgate.eval.review.change import ChangeDescription
 from relgate.eval.review.contradictions import contradictions, unlike_ratings
@@ -30,6 +31,7 @@ from relgate.eval.review.modes import mode_warnings, modes_of
 from relgate.eval.review.scored import Scored, score_sides
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.sides import SideInput, build_sides, unrated_of
+from relgate.eval.review.supplied import SetRuns
 from relgate.eval.review.types import (
     Aggregate,
     Basis,
@@ -72,6 +74,7 @@ class Extras:
         titles: {document id: title}; empty without a catalogue.
         tools: where a report points to for one query.
         inputs: {what: where from and its hash}, for the record.
+        apart: runs of the queries that never gate, by their set.
     """
 
     change: ChangeDescription | None = None
@@ -93,6 +96,7 @@ class Extras:
     titles: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     tools: DebugTools = field(default_factory=DebugTools)
     inputs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    apart: tuple[SetRuns, ...] = ()
 
 
 def build_evidence(
@@ -125,7 +129,12 @@ def build_evidence(
     covers_all = aggregates[0].n is not None
     unlike = unlike_ratings(before, after)
     modes = modes_of(judgments, extras.change, queries, conventions, extras.texts)
-    said = [*_warnings(scored, runs, traffic, unlike, extras), *mode_warnings(extras.change, modes)]
+    apart = apart_of(judgments, extras.apart, conventions, extras.texts)
+    said = [
+        *_warnings(scored, runs, traffic, unlike, extras),
+        *mode_warnings(extras.change, modes),
+        *apart_warnings(apart),
+    ]
     return Evidence(
         conventions=conventions,
         basis=Basis.GIVEN if gate is None else Basis.RECOMPUTED,
@@ -142,6 +151,7 @@ def build_evidence(
         heads_missing=names_missing(queries, extras.heads | extras.critical),
         filter_cases=_filter_cases(extras.change, judgments),
         modes=modes,
+        apart=apart,
         strata=strata_of(queries, extras.seed),
         contradictions=(*contradictions(before), *contradictions(after)),
         unlike_ratings=unlike,

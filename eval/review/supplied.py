@@ -22,6 +22,7 @@ __all__ = [
     "ModeRuns",
     "Observed",
     "Percentiles",
+    "SetRuns",
     "percentiles_of",
 ]
 
@@ -148,6 +149,15 @@ class FilterStrategy:
 @dataclass(frozen=True, slots=True)
 class ModeRuns:
     """What one mode of a hybrid search returns by itself, before and after the change."""
+
+    name: str
+    before: Run
+    after: Run
+
+
+@dataclass(frozen=True, slots=True)
+class SetRuns:
+    """The queries of one set that never gates, challenge or shadow, before and after."""
 
     name: str
     before: Run

@@ -40,7 +40,7 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
     listed = [q for q in evidence.queries if _lists(q.now)]
     answers = [q for q in listed if q.expects_empty and q.now.returned]
     rated = [q for q in listed if _lists(q.was) and not q.expects_empty]
-    findings = list(_unwanted(answers))
+    findings = [*_unwanted(answers), *_shadow(evidence)]
     if not rated and not findings:
         return not_checked("R13", "no query has its documents listed on both sides")
     lines: list[str] = []
@@ -74,6 +74,21 @@ def _unwanted(queries: Sequence[QueryEvidence]) -> Iterator[Finding]:
             advice=f"look at which filter or condition no longer holds for {names}",
             queries=tuple(q.query.id for q in queries),
         )
+
+
+def _shadow(evidence: Evidence) -> Iterator[Finding]:
+    """A shadow query never gates by its grades; that it finds nothing any more is told."""
+    for one in evidence.apart:
+        if one.name == "shadow" and one.emptied:
+            names = named(one.emptied)
+            yield Finding(
+                "R13",
+                Verdict.NEEDS_WORK,
+                f"{counted(len(one.emptied), 'shadow query', 'shadow queries')} found documents "
+                f"before and nothing after: {names}",
+                {"shadow_emptied": len(one.emptied)},
+                advice=f"find out what emptied {names}",
+            )
 
 
 def _rise(

@@ -6,6 +6,7 @@ Import from here; the modules below only keep the files short.
 from relgate.eval.review.types._evidence import Basis, Evidence, Review
 from relgate.eval.review.types._figures import (
     Aggregate,
+    ApartFigures,
     Coverage,
     FillFacts,
     JudgeUse,
@@ -20,6 +21,7 @@ from relgate.eval.review.types._queries import TOLERANCE, QueryEvidence, RankedD
 __all__ = [
     "TOLERANCE",
     "Aggregate",
+    "ApartFigures",
     "Basis",
     "Coverage",
     "Evidence",

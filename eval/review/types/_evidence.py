@@ -15,6 +15,7 @@ from relgate.eval.review.filters import CheckedCase
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types._figures import (
     Aggregate,
+    ApartFigures,
     Coverage,
     FillFacts,
     JudgeUse,
@@ -63,6 +64,7 @@ class Evidence:
         warnings: what the readers had to say.
         filter_cases: the cases of a filter change, and whether each held.
         modes: each mode of a hybrid search by itself.
+        apart: sets of queries that never gate.
         strata: groups of queries, declared ones first.
         contradictions: what a file says against itself, one sentence each.
         unlike_ratings: documents that the two files rate differently, one sentence each.
@@ -91,6 +93,7 @@ class Evidence:
     warnings: tuple[str, ...] = ()
     filter_cases: tuple[CheckedCase, ...] = ()
     modes: tuple[ModeFigures, ...] = ()
+    apart: tuple[ApartFigures, ...] = ()
     strata: tuple[Stratum, ...] = ()
     contradictions: tuple[str, ...] = ()
     unlike_ratings: tuple[str, ...] = ()

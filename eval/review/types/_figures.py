@@ -9,6 +9,7 @@ from relgate.eval.lists.types import Source
 
 __all__ = [
     "Aggregate",
+    "ApartFigures",
     "Coverage",
     "FillFacts",
     "JudgeUse",
@@ -205,6 +206,23 @@ class Stratum:
     def delta(self) -> float:
         """After minus before."""
         return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True)
+class ApartFigures:
+    """Queries of one set that never gates, `challenge` or `shadow`.
+
+    Attributes:
+        name: the set.
+        queries: how many of its queries the runs have.
+        relevance: the metric that gates elsewhere, on them; None when it has no value.
+        emptied: its queries, as shown, that found documents before and find none after.
+    """
+
+    name: str
+    queries: int
+    relevance: Aggregate | None
+    emptied: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
