@@ -25,7 +25,7 @@ from relgate.eval.calibrating import (
 )
 from relgate.eval.catalogue import Catalogue
 from relgate.eval.cli.common import Output, progress
-from relgate.eval.cli.load import load_catalogue, load_judge, load_queries, require
+from relgate.eval.cli.load import load_catalogue, load_judge, load_queries, require, writable
 from relgate.eval.cli.show import plan_json, plan_lines
 from relgate.eval.filling import with_texts
 from relgate.eval.lists.read import read_list
@@ -157,6 +157,10 @@ def prepare(output: Output, project: Project, flags: dict[str, Any], judges: Wan
         load_catalogue(project, output) if judges.asked or project.catalogue is not None else None
     )
     tuning = tuple(read_tuning(project.tuning, project.list_scale()))
+    if judges.asked and not flags["dry_run"]:
+        for folder in (project.certificates, flags["out"]):
+            if folder is not None:
+                writable(folder)
     few_shot = project.few_shot > 0 and any(name != _BASELINE for name, _ in judges.asked)
     return Job(
         output=output,

@@ -141,7 +141,15 @@ def finish_comparison(
     document = comparison_json(comparison)
     document["certificates"] = [str(certify(output, c, certificates, days)) for c in asked]
     if out is not None:
-        output.file(out / "comparison.json", _text(comparison_json(comparison)))
-        output.file(out / "comparison.md", comparison_markdown(comparison))
-        output.remark(f"wrote comparison.json and comparison.md to {out}")
+        _write_comparison(output, comparison, out)
     output.document(document)
+
+
+def _write_comparison(output: Output, comparison: Comparison, folder: Path) -> None:
+    from relgate.eval.report.html.comparison import comparison_html  # noqa: PLC0415 - matplotlib
+
+    document = comparison_json(comparison)
+    output.file(folder / "comparison.json", _text(document))
+    output.file(folder / "comparison.md", comparison_markdown(comparison))
+    output.file(folder / "comparison.html", comparison_html(document))
+    output.remark(f"wrote comparison.json, comparison.md and comparison.html to {folder}")

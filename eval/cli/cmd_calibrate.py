@@ -80,8 +80,8 @@ def command(**flags: Any) -> None:  # noqa: ANN401 - click
     given = {name: flags[name] for name in names} | {"tuning": flags["tuning"] or None}
     project = settings(output, flags["config"], given)
     judges = work.wanted(project, flags)
-    if flags["dry_run"] and not judges.asked:
-        raise click.UsageError("--dry-run plans calls, and --grades makes none")
+    if not judges.asked:
+        _refuse_idle(flags)
     job = work.prepare(output, project, flags, judges)
     if flags["dry_run"]:
         work.show_plans(job)
@@ -93,3 +93,11 @@ def command(**flags: Any) -> None:  # noqa: ANN401 - click
         return
     asked = [work.calibrated(job, one) for one in measured[: len(judges.asked)]]
     out.finish_comparison(output, work.compared(job, measured), asked, **place)
+
+
+def _refuse_idle(flags: dict[str, Any]) -> None:
+    """A flag on calls does nothing for grades that were recorded."""
+    for flag in ("dry_run", "max_calls", "max_cost", "families", "cache"):
+        if flags[flag] not in {None, False, ()}:
+            name = "judge-family" if flag == "families" else flag.replace("_", "-")
+            raise click.UsageError(f"--{name} is for judges that are asked; --grades makes no call")

@@ -374,3 +374,22 @@ def test_judges_that_cannot_be_told_apart_are_refused(call, llmjudge, more, told
     done = call(*llmjudge, *more, "--quiet")
     assert done.code == 2
     assert told in done.complaint
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [("--dry-run",), ("--max-calls", "3"), ("--max-cost", "1"), ("--judge-family", "x"),
+     ("--cache", "c")],
+)  # fmt: skip
+def test_a_flag_on_calls_is_refused_where_none_is_made(call, llmjudge, flag):
+    done = call(*llmjudge, *flag, "--quiet")
+    assert done.code == 2
+    assert f"{flag[0]} is for judges that are asked" in done.complaint
+
+
+def test_a_folder_that_cannot_be_written_is_found_before_any_call(call, shop):
+    (shop.folder / "taken").write_text("a file")
+    done = call(*by_judge(shop, "--out", "taken/x"), "--quiet")
+    assert done.code == 6
+    assert "cannot be written" in done.complaint
+    assert shop.calls == 0

@@ -10,7 +10,14 @@ from relgate.eval.report.html.numbers import count, number, share
 from relgate.eval.report.html.parts import Chart, Column, Table
 from relgate.eval.report.html.svg import Axes, Ink, draw
 
-__all__ = ["confusion_chart", "group_chart", "interval_chart", "leniency_chart", "with_interval"]
+__all__ = [
+    "confusion_chart",
+    "group_chart",
+    "interval_chart",
+    "leniency_chart",
+    "numbered_chart",
+    "with_interval",
+]
 
 Document = Mapping[str, Any]
 
@@ -144,33 +151,44 @@ def _whisker(ax: Axes, row: int, figure: Document, *, at_undefined: float) -> No
 
 def group_chart(document: Document) -> Chart:
     """Quadratic kappa of each stratum and locale; rows are numbered as in the table."""
-    groups: Sequence[Document] = document["groups"]
-    figures = [group["figures"]["kappa_quadratic"] for group in groups]
-    whole = document["figures"]["kappa_quadratic"]["point"]
+    return numbered_chart(
+        "group-chart",
+        "Reliability by stratum and locale",
+        "Quadratic kappa with its 95 % interval; the numbers are those of the table. The upright "
+        "line is that of all labels together. Few queries make long lines.",
+        [group["figures"]["kappa_quadratic"] for group in document["groups"]],
+        mark=document["figures"]["kappa_quadratic"]["point"],
+        table_at="group-figures",
+    )
+
+
+def numbered_chart(
+    key: str,
+    title: str,
+    description: str,
+    figures: Sequence[Document],
+    *,
+    mark: float | None,
+    table_at: str,
+) -> Chart:
+    """Quadratic kappas with their intervals, a row each, numbered: their names are from data."""
     reach = [v for f in figures for v in (f["point"], f["low"]) if v is not None]
 
     def paint(ax: Axes) -> None:
-        ax.set_yticks(range(len(groups)), [str(i + 1) for i in range(len(groups))])
-        ax.set_ylim(len(groups) - 0.5, -0.5)
+        ax.set_yticks(range(len(figures)), [str(i + 1) for i in range(len(figures))])
+        ax.set_ylim(len(figures) - 0.5, -0.5)
         for i, figure in enumerate(figures):
             _whisker(ax, i, figure, at_undefined=0.0)
-        if whole is not None:
-            ax.axvline(whole, color=Ink.MUTED.value, linewidth=1.5)
+        if mark is not None:
+            ax.axvline(mark, color=Ink.MUTED.value, linewidth=1.5)
         ax.set_xlim(min([0.0, *reach]) - 0.03, 1.03)
-        ax.set_xlabel("kappa, quadratic weights")
+        ax.set_xlabel(LABELS["kappa_quadratic"])
         ax.set_ylabel("row of the table")
         ax.grid(visible=True, axis="x")
 
-    return Chart(
-        id="group-chart",
-        title="Reliability by stratum and locale",
-        description=(
-            "Quadratic kappa with its 95 % interval; the numbers are those of the table. The "
-            "upright line is that of all labels together. Few queries make long lines."
-        ),
-        svg=draw("group-chart", paint, width=520, height=_EDGE_PX + _ROW_PX * len(groups)),
-        table_at="group-figures",
-    )
+    height = _EDGE_PX + _ROW_PX * len(figures)
+    drawing = draw(key, paint, width=520, height=height)
+    return Chart(key, title, description, drawing, table_at=table_at)
 
 
 def leniency_chart(document: Document) -> Chart:
