@@ -153,7 +153,7 @@ def _modes(flags: Flags) -> tuple[ModeRuns, ...]:
 def _change(
     path: Path | None, flags: Flags
 ) -> tuple[ChangeDescription | None, tuple[str, ...], tuple[Path, Path] | None]:
-    """The change, flags on top and the diff below; what there is to say; exact neighbours' files."""
+    """The change, flags on top, the diff below; what there is to say; exact neighbours' files."""
     read = None if path is None else read_change(path)
     sha = flags["sha"] or commit()
     given = {

@@ -52,8 +52,8 @@ _WORDS: Mapping[ChangeType, str] = {
     ),
     _T.EMBEDDING_MODEL: (
         "embeddingmodel defaultmodelid embeddermodel embeddingmodelid inferenceid textembedding "
-        "fieldmap dims dimension dimensions vectordimension embedder transformermodel tokenizermodel "
-        "huggingfaceembedder colbertembedder embed embeddings densevector modelname "
+        "fieldmap dims dimension dimensions vectordimension embedder transformermodel "
+        "tokenizermodel huggingfaceembedder colbertembedder embed embeddings densevector modelname "
         "sentencetransformer"
     ),
     _T.HYBRID_WEIGHTS: (
