@@ -272,10 +272,23 @@ def _listed(
 
 
 def plan_runs(
-    aligned: Aligned, opened: OpenedJudge, catalogue: Catalogue, project: Project
+    aligned: Aligned,
+    opened: OpenedJudge,
+    catalogue: Catalogue,
+    project: Project,
+    *,
+    more: Sequence[QueryGaps] = (),
 ) -> FillPlan:
-    """What `fill_runs` would ask for, and `fill_runs_open` at most; nothing is asked."""
-    return plan_gaps(_gaps(aligned, project), opened, catalogue, project)
+    """What `fill_runs` would ask for, and `fill_runs_open` at most; nothing is asked.
+
+    Args:
+        aligned: the list and the runs.
+        opened: the judge.
+        catalogue: product texts.
+        project: settings.
+        more: pairs to be asked about besides.
+    """
+    return plan_gaps([*_gaps(aligned, project), *more], opened, catalogue, project)
 
 
 def plan_gaps(

@@ -12,6 +12,7 @@ from math import isfinite
 from types import MappingProxyType
 
 from relgate.eval.catalogue import Catalogue
+from relgate.eval.correcting import correct_review
 from relgate.eval.filling import (
     Aligned,
     FilledList,
@@ -90,6 +91,8 @@ class ReviewRequest:
         warnings: what the readers had to say.
         seed: of the resampling.
         inputs: {what: where from and its hash}, for the record.
+        people: people's labels kept aside to correct the judge's delta, or None.
+        correct: have the judge grade people's pairs within k too, so that it can be corrected.
     """
 
     project: Project
@@ -101,6 +104,8 @@ class ReviewRequest:
     warnings: tuple[str, ...] = ()
     seed: int = 0
     inputs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    people: JudgmentList | None = None
+    correct: bool = False
 
 
 def review_runs(
@@ -126,7 +131,7 @@ def review_runs(
     said = _honest(aligned.judgments, request, change)
     case = _Case(aligned, request, replace(extras, overrides=said, apart=apart), on_progress)
     if request.opened is None:
-        evidence = case.evidence(judgments)
+        evidence = case.corrected(case.evidence(judgments), judgments)
         done = review(evidence, project.review_settings())
         return Reviewed(done, judgments or aligned.judgments)
     if judgments is None or request.catalogue is None:
@@ -182,7 +187,24 @@ class _Case:
             unfilled=first.main if isfinite(first.main.delta) else None,
             warnings=(*self.extras.warnings, *done.notes, *notes),
         )
-        return self.evidence(done.judgments, extras)
+        return self.corrected(self.evidence(done.judgments, extras), done.judgments)
+
+    def corrected(self, evidence: Evidence, judgments: JudgmentList | None) -> Evidence:
+        """The evidence with what people's labels make of the judge's delta, where it has any."""
+        if judgments is None or evidence.basis is not Basis.RECOMPUTED:
+            return evidence
+        request = self.request
+        correction = correct_review(
+            self.aligned,
+            judgments,
+            request.project,
+            people=request.people,
+            opened=request.opened,
+            ask=request.catalogue if request.correct else None,
+            moment=request.moment,
+            plain=evidence.main.delta,
+        )
+        return replace(evidence, correction=correction)
 
 
 def _review_filled(

@@ -8,7 +8,7 @@ from typing import Any
 
 from relgate.eval.agreement.comparing import ComparedJudge, Comparison, Costs
 from relgate.eval.agreement.document import figure_json
-from relgate.eval.agreement.intervals import CONFIDENCE, Figure
+from relgate.eval.agreement.intervals import CONFIDENCE, METHOD, Figure
 from relgate.eval.agreement.words import digits, shown_figure
 from relgate.eval.report.escape import markdown_text
 
@@ -126,7 +126,7 @@ def comparison_json(found: Comparison) -> dict[str, Any]:
         "interval": {
             "level": CONFIDENCE,
             "resampled": "queries",
-            "method": "percentile",
+            "method": METHOD,
             "paired": True,
             "resamples": found.resamples,
             "seed": found.seed,

@@ -8,7 +8,7 @@ from typing import Any
 from relgate.eval.agreement.calibration import Calibration, Disagreement
 from relgate.eval.agreement.expectation import Expectation
 from relgate.eval.agreement.groups import GroupAgreement, Leniency
-from relgate.eval.agreement.intervals import CONFIDENCE, Figure
+from relgate.eval.agreement.intervals import CONFIDENCE, METHOD, Figure
 from relgate.eval.agreement.words import NO_PROBABILITIES, digits
 
 __all__ = ["calibration_json", "figure_json"]
@@ -52,7 +52,7 @@ def calibration_json(calibration: Calibration) -> dict[str, Any]:
         "interval": {
             "level": CONFIDENCE,
             "resampled": "queries",
-            "method": "percentile",
+            "method": METHOD,
             "resamples": c.resamples,
             "seed": c.seed,
         },

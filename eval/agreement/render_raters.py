@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from relgate.eval.agreement.intervals import CONFIDENCE, Figure
+from relgate.eval.agreement.intervals import CONFIDENCE, METHOD, Figure
 from relgate.eval.agreement.people import OVER_PEOPLE, JudgeAmongPeople
 from relgate.eval.agreement.ratings import PairAgreement, RaterAgreement
 from relgate.eval.agreement.versus import Versus
@@ -213,7 +213,7 @@ def interval_json(*, seed: int, resamples: int) -> dict[str, Any]:
     return {
         "level": CONFIDENCE,
         "resampled": "queries",
-        "method": "percentile",
+        "method": METHOD,
         "resamples": resamples,
         "seed": seed,
     }

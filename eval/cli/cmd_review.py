@@ -79,6 +79,13 @@ def _print_schema(ctx: click.Context, _param: click.Parameter, value: bool) -> N
     help="Fill the gaps: within k (the default), whole runs, or only what is open: what can "
     "still change the verdict.",
 )
+@click.option(
+    "--human", type=FILE, help="People's labels kept aside, to correct the judge's delta."
+)
+@click.option(
+    "--correct", is_flag=True,
+    help="Have the judge grade people's pairs within k too, so that its delta can be corrected.",
+)  # fmt: skip
 @spending_options
 @click.option("--certificates", type=FILE, help="Folder of calibration certificates.")
 @click.option("--cache", type=FILE, help="Folder of paid grades.")
@@ -134,9 +141,12 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
     spare_review_inputs(project, flags, REVIEW_FILES)
     read = read_inputs(output, flags, project)
     catalogue, opened = _judge(output, flags, project, read)
+    if flags["correct"] and opened is None:
+        raise click.UsageError("--correct has the judge of a fill grade more: give --judge")
     if flags["dry_run"]:
         aligned = align_inputs(read.labels, (read.before, read.after), project, table=read.table)
-        show_plan(output, plan_runs(aligned, opened, catalogue, project))
+        more = _more_gaps(aligned, project, read.people, opened) if flags["correct"] else ()
+        show_plan(output, plan_runs(aligned, opened, catalogue, project, more=more))
         return 0
     if project.out is not None:
         load.writable(project.out)
@@ -150,6 +160,8 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
         warnings=read.warnings,
         seed=flags["seed"],
         inputs=read.provenance,
+        people=read.people,
+        correct=flags["correct"],
     )
     done = review_runs(
         read.labels,
@@ -160,6 +172,13 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
         on_progress=progress(output, "graded", opened.spent if opened else str),
     )
     return _deliver(output, project, done, annotations=flags["annotations"])
+
+
+def _more_gaps(aligned: Any, project: Any, people: Any, opened: Any) -> Any:  # noqa: ANN401
+    """People's pairs that the judge would grade too."""
+    from relgate.eval.correcting import review_gaps  # noqa: PLC0415 - numpy
+
+    return review_gaps(aligned, project, people=people, opened=opened)
 
 
 def _project(output: Output, flags: Mapping[str, Any]) -> Any:  # noqa: ANN401 - Project

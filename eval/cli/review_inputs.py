@@ -15,7 +15,8 @@ from relgate.eval.cli import load
 from relgate.eval.cli.common import Output, commit
 from relgate.eval.cli.exact_files import exact_paths, hold_against
 from relgate.eval.detect.told import diff_remarks, with_diff
-from relgate.eval.lists.types import JudgmentList
+from relgate.eval.lists.read import read_list
+from relgate.eval.lists.types import JudgmentList, Source
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryTable
 from relgate.eval.review.change import ChangeDescription
@@ -38,6 +39,7 @@ class ReviewInputs:
         labels: the judgment list, or None.
         table: the query table, or None.
         change: the change description with the flags on top, or None.
+        people: people's labels kept aside, or None.
         warnings: what the readers had to say.
         provenance: {what: file name and hash}, never a path of this machine.
     """
@@ -47,6 +49,7 @@ class ReviewInputs:
     labels: JudgmentList | None
     table: QueryTable | None
     change: ChangeDescription | None
+    people: JudgmentList | None
     warnings: tuple[str, ...]
     provenance: Mapping[str, str]
 
@@ -57,7 +60,7 @@ def spare_review_inputs(project: Project, flags: Flags, names: Iterable[str]) ->
         load.spare_inputs(
             [project.out / name for name in names],
             [
-                *(flags[name] for name in ("before", "after", "diff")),
+                *(flags[name] for name in ("before", "after", "diff", "human")),
                 project.judgments, project.catalogue, project.queries, project.change,
             ],
         )  # fmt: skip
@@ -85,6 +88,7 @@ def read_inputs(output: Output, flags: Flags, project: Project) -> ReviewInputs:
         labels=found.judgments if found else None,
         table=load.load_queries(project),
         change=change,
+        people=_people(output, flags, project),
         warnings=(
             *warnings,
             *(found.notes if found else ()),
@@ -94,9 +98,18 @@ def read_inputs(output: Output, flags: Flags, project: Project) -> ReviewInputs:
     )
 
 
+def _people(output: Output, flags: Flags, project: Project) -> JudgmentList | None:
+    """People's labels kept aside."""
+    if flags["human"] is None:
+        return None
+    found = read_list(flags["human"], scale=project.list_scale(), source=Source.HUMAN)
+    output.remark(f"{found.path}: {len(found.judgments):,} labels aside, read as {found.format}")
+    return found.judgments
+
+
 def _only_recall(output: Output, flags: Flags, project: Project) -> None:
     """With exact neighbours the review is of recall: no list, and nothing for a judge."""
-    if flags["judge"] or flags["fill"]:
+    if flags["judge"] or flags["fill"] or flags["human"]:
         raise UsageError("with --exact recall is measured; there is nothing for a judge")
     if project.judgments is not None:
         output.remark("with --exact recall is reviewed; the judgment list is not read")
@@ -110,6 +123,7 @@ def _provenance(flags: Flags, project: Project, change: ChangeDescription | None
         "catalogue": project.catalogue if flags["judge"] or flags["fill"] else None,
         "change": project.change,
         "diff": flags["diff"],
+        "human": flags["human"],
     }
     modes = () if change is None else change.modes
     paths |= {

@@ -21,17 +21,7 @@ _STATES = {RuleState.PASSED: "passed", RuleState.FAILED: "FAILED", RuleState.NOT
 def show_review(output: Output, review: Review) -> None:
     """Change, coverage, tables, verdict and actions."""
     evidence = review.evidence
-    output.line(f"Change    {phrases.change_line(evidence)}")
-    for line in phrases.diff_lines(evidence):
-        output.line(f"Diff      {line}")
-    output.line(f"Coverage  {phrases.coverage_line(evidence.coverage)}")
-    output.line(f"Test set  {phrases.measured_line(evidence)}")
-    own = phrases.settings_line(review)
-    if own is not None:
-        output.line(f"Budgets   {own}")
-    fill = phrases.fill_line(evidence)
-    for line in [*([fill] if fill else []), *phrases.judge_lines(evidence)]:
-        output.line(f"Filled    {line}")
+    _show_basis(output, review)
     output.line()
     output.table(
         "Aggregate",
@@ -80,6 +70,24 @@ def show_review(output: Output, review: Review) -> None:
     output.line(f"{phrases.MARKS[review.verdict]} {review.verdict.word}: {review.headline}")
     for number, action in enumerate(review.actions, start=1):
         output.line(f"  {number}. {action}")
+
+
+def _show_basis(output: Output, review: Review) -> None:
+    """What the review rests on, a line each."""
+    evidence = review.evidence
+    output.line(f"Change    {phrases.change_line(evidence)}")
+    for line in phrases.diff_lines(evidence):
+        output.line(f"Diff      {line}")
+    output.line(f"Coverage  {phrases.coverage_line(evidence.coverage)}")
+    output.line(f"Test set  {phrases.measured_line(evidence)}")
+    own = phrases.settings_line(review)
+    if own is not None:
+        output.line(f"Budgets   {own}")
+    fill = phrases.fill_line(evidence)
+    for line in [*([fill] if fill else []), *phrases.judge_lines(evidence)]:
+        output.line(f"Filled    {line}")
+    for line in phrases.correction_lines(evidence):
+        output.line(f"Corrected {line}")
 
 
 def show_plan(output: Output, plan: FillPlan) -> None:

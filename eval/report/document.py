@@ -12,6 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 from relgate.eval.gaps.fill_open import OpenFacts
+from relgate.eval.report.corrected import correction_values
 from relgate.eval.report.losers import losers_values
 from relgate.eval.report.schema import FORMAT
 from relgate.eval.report.supplied import (
@@ -95,6 +96,7 @@ def review_document(review: Review, open_fill: OpenFacts | None = None) -> dict[
         "modes": mode_values(evidence),
         "apart": apart_values(evidence),
         "noise": _noise(evidence),
+        "corrected": correction_values(evidence),
         "without_judge": None if evidence.unfilled is None else aggregate_values(evidence.unfilled),
         "settings": review.settings.numbers(),
         "settings_changed": sorted(review.settings.changed()),

@@ -97,6 +97,7 @@ def _markdown(review: Review, room: _Room) -> str:
         ["### Unrated check", "", *(f"- {room.esc(x)}" for x in phrases.unrated_lines(review))],
         *_latency_section(evidence),
         *_judge_section(evidence, room),
+        *_correction_section(evidence, room),
         [
             "### Verdict",
             "",
@@ -245,6 +246,12 @@ def _judge_section(evidence: Evidence, room: _Room) -> Iterator[list[str]]:
 def _list(lines: Sequence[str], room: _Room) -> list[str]:
     kept, left_out = room.first_of(lines)
     return [*(f"- {room.esc(line)}" for line in kept), *(f"- {x}" for x in _more(left_out))]
+
+
+def _correction_section(evidence: Evidence, room: _Room) -> Iterator[list[str]]:
+    lines = phrases.correction_lines(evidence)
+    if lines:
+        yield ["### Corrected by people's labels", "", *_list(lines, room)]
 
 
 def _action_section(review: Review, room: _Room) -> Iterator[list[str]]:

@@ -10,6 +10,7 @@ from relgate.eval.review.rules.base import counted
 from relgate.eval.review.types import (
     Basis,
     Coverage,
+    Delta,
     Evidence,
     QueryEvidence,
     Review,
@@ -21,6 +22,7 @@ __all__ = [
     "MARKS",
     "SIGNIFICANT_DELTA",
     "change_line",
+    "correction_lines",
     "coverage_line",
     "diff_lines",
     "fill_line",
@@ -232,3 +234,29 @@ def _notable(query: QueryEvidence) -> bool:
 def _cut(queries: list[QueryEvidence]) -> list[QueryEvidence]:
     first = queries[:_SHOWN_A_SIDE]
     return [*first, *(q for q in queries[_SHOWN_A_SIDE:] if q.head)]
+
+
+def correction_lines(evidence: Evidence) -> list[str]:
+    """The delta as scored, by the judge, by people, and corrected; or why it is not corrected."""
+    found = evidence.correction
+    if found is None:
+        return []
+    if found.corrected is None or found.people is None or found.judge is None:
+        return [f"not corrected: {found.why}"]
+    noise, main = evidence.noise, evidence.main
+    plain = Delta(main.delta, *((noise.low, noise.high) if noise else (None, None)))
+    n, more = found.labelled, found.unlabelled
+    how = f"PPI++, lambda {found.weight:.2f}, n = {n}, N = {more} by the judge alone"
+    return [
+        f"{found.metric} as scored: {_with_interval(plain)}",
+        f"by people's grades alone, n = {n} queries: {_with_interval(found.people)}",
+        f"by the judge's grades alone, {n + more} queries: {_with_interval(found.judge)}",
+        f"corrected ({how}): {_with_interval(found.corrected)}",
+        *found.notes,
+    ]
+
+
+def _with_interval(delta: Delta) -> str:
+    if delta.low is None or delta.high is None:
+        return f"{delta.point:+.4f} (no interval)"
+    return f"{delta.point:+.4f} (95 %: {delta.low:+.4f} to {delta.high:+.4f})"

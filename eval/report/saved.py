@@ -19,7 +19,9 @@ from relgate.eval.project import first_problem
 from relgate.eval.report.schema import (
     FORMAT,
     AggregateShape,
+    CorrectedShape,
     CoverageShape,
+    DeltaShape,
     FillShape,
     FiltersShape,
     FindingShape,
@@ -46,7 +48,9 @@ from relgate.eval.review.supplied import (
 from relgate.eval.review.types import (
     Aggregate,
     Basis,
+    Correction,
     Coverage,
+    Delta,
     Evidence,
     FillFacts,
     Finding,
@@ -191,6 +195,7 @@ def _evidence(file: ReviewFile) -> Evidence:
             for s in file.strata
         ),
         modes=tuple(_mode(mode) for mode in file.modes),
+        correction=_correction(file.corrected),
         unfilled=None if file.without_judge is None else _aggregate(first, file.without_judge),
         titles={
             doc.doc_id: doc.title
@@ -201,6 +206,28 @@ def _evidence(file: ReviewFile) -> Evidence:
         tools=_tools(file),
         inputs=file.inputs,
     )
+
+
+def _correction(found: CorrectedShape | None) -> Correction | None:
+    if found is None:
+        return None
+    return Correction(
+        metric=found.metric,
+        labelled=found.n,
+        unlabelled=found.unlabelled,
+        needed=found.needed,
+        why=found.why,
+        judge=_delta(found.judge),
+        people=_delta(found.people),
+        corrected=_delta(found.corrected),
+        weight=found.weight,
+        asked=found.asked,
+        notes=found.notes,
+    )
+
+
+def _delta(found: DeltaShape | None) -> Delta | None:
+    return None if found is None else Delta(found.delta, found.low, found.high)
 
 
 def _mode(mode: ModeShape) -> ModeFigures:

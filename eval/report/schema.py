@@ -389,6 +389,37 @@ class NoiseShape(_Shape):
     n: Count
 
 
+class DeltaShape(_Shape):
+    """A mean delta with its 95 % interval."""
+
+    delta: float
+    low: float | None
+    high: float | None
+
+
+class CorrectedShape(_Shape):
+    """What people's labels make of the judge's mean delta, or `why` they make nothing of it.
+
+    `n` queries have people's and the judge's grades for all of the top k on both sides, and
+    `unlabelled` the judge's alone. `judge` is the delta by its grades alone, `people` by theirs on
+    the n; `corrected` is the prediction-powered one, with the judge's counted by `lambda`. The
+    delta as scored is in `aggregate`, its interval in `noise`.
+    """
+
+    metric: str
+    method: Literal["PPI++, Student's t over queries, 95 %"]
+    n: Count
+    unlabelled: Count
+    needed: Count
+    corrected: DeltaShape | None
+    people: DeltaShape | None
+    judge: DeltaShape | None
+    weight: Annotated[float | None, Field(alias="lambda")]
+    why: str | None
+    asked: Count
+    notes: tuple[str, ...]
+
+
 class ReviewFile(_Shape):
     """A saved review, as `relgate review --out` writes it and `relgate report` reads it.
 
@@ -419,6 +450,7 @@ class ReviewFile(_Shape):
     modes: tuple[ModeShape, ...]
     apart: tuple[ApartShape, ...]
     noise: NoiseShape | None
+    corrected: CorrectedShape | None
     without_judge: AggregateShape | None
     settings: dict[str, float]
     settings_changed: tuple[str, ...]

@@ -16,7 +16,7 @@ from relgate.eval.metrics.types import RunScores
 from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import InputError
 
-__all__ = ["Scored", "score_sides"]
+__all__ = ["Scored", "gate_of", "score_sides"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +56,7 @@ def score_sides(
     recomputed = judgments is not None and not any(s.unlisted.any() for s in scores)
     if not recomputed:
         _require_given(runs, has_list=judgments is not None)
-    return Scored(axis, kept, list_only, scores, _gate(kept) if recomputed else None)
+    return Scored(axis, kept, list_only, scores, gate_of(kept) if recomputed else None)
 
 
 def _of_the_runs(axis: Axis, judgments: JudgmentList) -> tuple[Axis, JudgmentList, int]:
@@ -72,7 +72,7 @@ def _of_the_runs(axis: Axis, judgments: JudgmentList) -> tuple[Axis, JudgmentLis
     return cut, judgments.take(np.isin(judgments.query, cut.list_index)), len(axis) - n
 
 
-def _gate(judgments: JudgmentList) -> Metric:
+def gate_of(judgments: JudgmentList) -> Metric:
     """NDCG with graded labels, MRR with binary ones."""
     return Metric.NDCG if judgments.scale.max_grade > 1 else Metric.MRR
 

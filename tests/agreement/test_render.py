@@ -84,7 +84,7 @@ def test_the_json_is_plain_data_with_everything_the_page_has(make):
     assert data["labels"]["hash"] == result.label_set_hash
     assert data["interval"] == {
         "level": 0.95,
-        "method": "percentile",
+        "method": "expanded percentile",
         "resampled": "queries",
         "resamples": 2000,
         "seed": 0,

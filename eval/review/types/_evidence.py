@@ -16,6 +16,7 @@ from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types._figures import (
     Aggregate,
     ApartFigures,
+    Correction,
     Coverage,
     FillFacts,
     JudgeUse,
@@ -69,6 +70,8 @@ class Evidence:
         contradictions: what a file says against itself, one sentence each.
         unlike_ratings: documents that the two files rate differently, one sentence each.
         unfilled: the gating aggregate before the fill; None without one.
+        correction: what people's labels make of the judge's delta; None where no judge's grade
+            counts.
         titles: {document id: title}, where a catalogue was read.
         tools: where a report points to for one query.
         inputs: {what: where from and its hash}, for the record.
@@ -98,6 +101,7 @@ class Evidence:
     contradictions: tuple[str, ...] = ()
     unlike_ratings: tuple[str, ...] = ()
     unfilled: Aggregate | None = None
+    correction: Correction | None = None
     titles: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     tools: DebugTools = field(default_factory=DebugTools)
     inputs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

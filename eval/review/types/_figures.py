@@ -10,7 +10,9 @@ from relgate.eval.lists.types import Source
 __all__ = [
     "Aggregate",
     "ApartFigures",
+    "Correction",
     "Coverage",
+    "Delta",
     "FillFacts",
     "JudgeUse",
     "ModeFigures",
@@ -163,6 +165,46 @@ class FillFacts:
     def error_rate(self) -> float:
         """Failed share of the pairs asked, 0..1; 0 when none was asked."""
         return (self.asked - self.graded) / self.asked if self.asked else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A mean delta with its 95 % interval; the ends are None where there is none."""
+
+    point: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """The mean delta that people's labels make of the judge's (PPI++).
+
+    Attributes:
+        metric: the gating metric with its convention.
+        labelled: n, queries whose top k on both sides both people and the judge graded.
+        unlabelled: N, those that the judge graded and people did not.
+        needed: the least n.
+        why: why there is no correction, one sentence; None where there is.
+        judge: mean delta by the judge's grades alone, over both; None without a correction.
+        people: mean delta by people's grades alone, over the labelled; likewise.
+        corrected: the prediction-powered delta; likewise.
+        weight: lambda, how far the judge's deltas count; likewise.
+        asked: people's pairs that the judge was asked about for this.
+        notes: what a reader must know, a sentence each.
+    """
+
+    metric: str
+    labelled: int
+    unlabelled: int
+    needed: int
+    why: str | None = None
+    judge: Delta | None = None
+    people: Delta | None = None
+    corrected: Delta | None = None
+    weight: float | None = None
+    asked: int = 0
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
