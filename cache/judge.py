@@ -8,27 +8,21 @@ for right now is waited for, not paid twice (see `holding`).
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from pydantic import ValidationError
-
 from relgate.cache.base import Store
 from relgate.cache.claims import CLAIM_S
+from relgate.cache.hits import hit_of, row_of
 from relgate.cache.holding import Holding
-from relgate.cache.keys import grade_key, query_hash, text_hash
-from relgate.cache.parts import PartName, key_parts
-from relgate.cache.rows import (
-    SHORT_HASH_CHARS,
-    StoredRow,
-    clean_reason,
-    decode_row,
-    encode_row,
-    fits,
-)
+from relgate.cache.keys import grade_key
+from relgate.cache.rows import StoredRow, clean_reason, decode_row, encode_row, fits
+from relgate.cache.saved import Tokens, encode_saved, new_saved_key, tokens_of
+from relgate.judge.parts import PartName, shown_parts
 from relgate.judge.sync import run_sync
 from relgate.judge.types import Candidate, Judge, JudgedHit
 from relgate.rubrics import Rubric
@@ -52,16 +46,20 @@ class CachedJudge:
         store: from `open_store`. The caller closes it.
         rubric: which label means which grade; by default the inner judge's own `rubric`, where it
             has one. A row that does not fit it is neither read nor stored.
+        since: grades from before this instant count as missing, and are replaced by what the
+            inner judge then says; None for all of them count. May be changed between calls.
         clock: the time written into rows, with its offset.
         claim_s: seconds after which another process takes over what this one, gone without a
             word, was paying for.
 
     Attributes:
+        since: see above.
         hits: distinct pairs answered from the store, paid for earlier or by somebody else just now.
         misses: distinct pairs sent to the inner judge.
         stored: grades stored for later runs.
         unsaved: grades that came back and could not be stored.
         invalid: rows found that did not validate, and so counted as misses.
+        saved: tokens that the hits had cost, as far as they record them.
 
     Raises:
         UsageError: the inner judge has no version or no fingerprint.
@@ -73,6 +71,7 @@ class CachedJudge:
         store: Store,
         *,
         rubric: Rubric | None = None,
+        since: datetime | None = None,
         clock: Callable[[], datetime] = _now,
         claim_s: float = CLAIM_S,
     ) -> None:
@@ -85,13 +84,24 @@ class CachedJudge:
         self.batch_size = inner.batch_size
         self.rubric: Rubric | None = rubric or getattr(inner, "rubric", None)
         self.hits = self.misses = self.stored = self.unsaved = self.invalid = 0
+        self.saved = Tokens()
+        self.since = since
+        self._recorded = Tokens()
         self._inner = inner
         self._store = store
         self._clock = clock
         self._claim_s = claim_s
-        self._known_parts: tuple[str, dict[PartName, str] | None] | None = None
+        self._known_parts: tuple[str, Mapping[PartName, str] | None] | None = None
         self._warned: set[str] = set()
         self._counting = threading.Lock()
+
+    @property
+    def parts(self) -> Mapping[PartName, str] | None:
+        """The inner judge's, where it shows them: what its fingerprint is made of."""
+        known = self._inner.fingerprint
+        if self._known_parts is None or self._known_parts[0] != known:
+            self._known_parts = (known, shown_parts(self._inner))
+        return self._known_parts[1]
 
     async def grade(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
         """One row a candidate, in their order, from the store or from the inner judge.
@@ -109,7 +119,7 @@ class CachedJudge:
             for key, candidate in zip(keys, candidates, strict=True)
             if key not in found
         }
-        self._count(hits=len(found))
+        self._served(found)
         if missing:
             found |= await self._pay(query, missing)
         return [
@@ -123,7 +133,7 @@ class CachedJudge:
 
         async def look(keys: Iterable[str]) -> None:
             found = await asyncio.to_thread(self._look_up, [*keys], again=True)
-            self._count(hits=len(found))
+            self._served(found)
             rows.update(found)
             for key in found:
                 del left[key]
@@ -200,7 +210,14 @@ class CachedJudge:
         if invalid and not again:
             self._count(invalid=invalid)
             self._warn("cached rows that are damaged or do not fit the rubric are graded again")
-        return {key: _hit(row) for key, row in rows.items() if row is not None}
+        return {
+            key: hit_of(row)
+            for key, row in rows.items()
+            if row is not None and self._is_recent(row)
+        }
+
+    def _is_recent(self, row: StoredRow) -> bool:
+        return self.since is None or datetime.fromisoformat(row.judged_at) >= self.since
 
     def _valid(self, row: StoredRow | None) -> StoredRow | None:
         if row is None or self.rubric is None:
@@ -237,42 +254,21 @@ class CachedJudge:
         items: dict[str, str] = {}
         for key, hit in hits.items():
             if hit.graded:
-                row = self._row(query, batch[key], hit)
+                row = self._valid(
+                    row_of(
+                        hit,
+                        judge=self._inner,
+                        parts=self.parts,
+                        query=query,
+                        candidate=batch[key],
+                    )
+                )
                 if row is None:
                     self._count(unsaved=1)
                     self._warn("grades that do not fit the rubric are not stored")
                 else:
                     items[key] = encode_row(row, key=key)
         return items
-
-    def _parts(self) -> dict[PartName, str] | None:
-        known = self._inner.fingerprint
-        if self._known_parts is None or self._known_parts[0] != known:
-            self._known_parts = (known, key_parts(self._inner))
-        return self._known_parts[1]
-
-    def _row(self, query: str, candidate: Candidate, hit: JudgedHit) -> StoredRow | None:
-        try:
-            row = StoredRow(
-                version=self._inner.version,
-                fingerprint=self._inner.fingerprint,
-                model=self._inner.model,
-                esci=hit.esci,
-                grade=hit.grade,
-                reason=hit.reason,
-                judged_at=hit.judged_at or "",
-                expected_grade=hit.expected_grade,
-                spread=hit.spread,
-                batch_size=hit.batch_size,
-                position=hit.position,
-                query_hash=query_hash(query)[:SHORT_HASH_CHARS],
-                text_hash=text_hash(candidate.text)[:SHORT_HASH_CHARS],
-                doc_hash=text_hash(candidate.id)[:SHORT_HASH_CHARS],
-                parts=self._parts(),
-            )
-        except ValidationError:
-            return None
-        return self._valid(row)
 
     def _put(self, items: Mapping[str, str], owner: str) -> bool:
         """Store `items`, which ends the owner's claims on them; whether that was done."""
@@ -286,6 +282,28 @@ class CachedJudge:
             return False
         self._count(stored=stored, unsaved=len(items) - stored)
         return True
+
+    def record_saved(self) -> None:
+        """Keep what was saved so far, once: for `relgate cache stats`, at the end of a run.
+
+        Where it cannot be stored it is left: a count is no reason to stop.
+        """
+        saved = self.saved - self._recorded
+        if not saved.grades:
+            return
+        key = new_saved_key()
+        text = encode_saved(
+            saved, version=self._inner.version, model=self._inner.model, at=self._clock(), key=key
+        )
+        with contextlib.suppress(CacheUnavailableError):
+            self._store.put_many({key: text})
+            self._recorded = self.saved
+
+    def _served(self, found: Mapping[str, JudgedHit]) -> None:
+        tokens = tokens_of(hit.usage for hit in found.values())
+        with self._counting:
+            self.hits += tokens.grades
+            self.saved += tokens
 
     def _count(self, **more: int) -> None:
         with self._counting:  # batches end in threads
@@ -302,17 +320,3 @@ class CachedJudge:
         if (about or message) not in self._warned:
             self._warned.add(about or message)
             _log.warning("%s", message)
-
-
-def _hit(row: StoredRow) -> JudgedHit:
-    return JudgedHit(
-        id="",
-        grade=row.grade,
-        esci=row.esci,
-        reason=row.reason,
-        batch_size=row.batch_size,
-        position=row.position,
-        judged_at=row.judged_at,
-        expected_grade=row.expected_grade,
-        spread=row.spread,
-    )

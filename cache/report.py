@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,8 +12,10 @@ from types import MappingProxyType
 from relgate.cache.contents import contents
 from relgate.cache.guard import FILE_NAME
 from relgate.cache.redis_store import redis_url, shown_place
-from relgate.cache.rows import decode_row
+from relgate.cache.rows import StoredRow
+from relgate.cache.saved import SavedRecord, Tokens, decode_item, tokens_of
 from relgate.cache.store import DEFAULT_DIRECTORY
+from relgate.judge.types import Usage
 
 __all__ = ["CacheStats", "JudgeModel", "cache_stats", "set_aside_files"]
 
@@ -40,7 +42,8 @@ class CacheStats:
         rows: grades that can be served.
         invalid: rows that cannot: damaged, pickled, foreign, of another format.
         bytes: size on disk, its write-ahead log included; on a server, length of keys and rows.
-        by_judge: grades by judge version and model, sorted.
+        by_judge: grades by judge version and model with the tokens that they cost, sorted.
+        saved: what runs were served from it, by the records that they left, sorted likewise.
         oldest: time of the first grade, ISO 8601, or None in an empty cache.
         newest: time of the last grade, ISO 8601, or None in an empty cache.
         set_aside: how many damaged files lie beside it.
@@ -50,7 +53,8 @@ class CacheStats:
     rows: int
     invalid: int
     bytes: int
-    by_judge: Mapping[JudgeModel, int]
+    by_judge: Mapping[JudgeModel, Tokens]
+    saved: Mapping[JudgeModel, Tokens]
     oldest: str | None
     newest: str | None
     set_aside: int
@@ -72,10 +76,11 @@ def cache_stats(directory: str | Path = DEFAULT_DIRECTORY) -> CacheStats:
     sides = () if path is None else (path, path.with_name(f"{path.name}-wal"))
     return CacheStats(
         directory=shown_place(directory),
-        rows=tally.by_judge.total(),
+        rows=sum(tokens.grades for tokens in tally.by_judge.values()),
         invalid=tally.invalid,
         bytes=tally.chars if path is None else sum(map(_size, sides)),
         by_judge=MappingProxyType(dict(sorted(tally.by_judge.items()))),
+        saved=MappingProxyType(dict(sorted(tally.saved.items()))),
         oldest=tally.oldest,
         newest=tally.newest,
         set_aside=0 if path is None else len(set_aside_files(path.parent)),
@@ -86,19 +91,26 @@ class _Tally:
     """Counts rows as they pass."""
 
     def __init__(self) -> None:
-        self.by_judge: Counter[JudgeModel] = Counter()
+        self.by_judge: defaultdict[JudgeModel, Tokens] = defaultdict(Tokens)
+        self.saved: defaultdict[JudgeModel, Tokens] = defaultdict(Tokens)
         self.invalid = 0
         self.chars = 0
         self.oldest: str | None = None
         self.newest: str | None = None
 
     def add(self, item: tuple[str, str] | None) -> None:
+        row = None if item is None else decode_item(*item)
         self.chars += 0 if item is None else len(item[0]) + len(item[1])
-        row = None if item is None else decode_row(item[1], key=item[0])
         if row is None:
             self.invalid += 1
-            return
-        self.by_judge[JudgeModel(row.version, row.model or "")] += 1
+        elif isinstance(row, SavedRecord):
+            self.saved[JudgeModel(row.version, row.model or "")] += row.tokens
+        else:
+            self._grade(row)
+
+    def _grade(self, row: StoredRow) -> None:
+        usage = Usage(row.prompt_tokens, row.completion_tokens)
+        self.by_judge[JudgeModel(row.version, row.model or "")] += tokens_of([usage])
         time = datetime.fromisoformat(row.judged_at)  # as instants: offsets may differ
         if self.oldest is None or time < datetime.fromisoformat(self.oldest):
             self.oldest = row.judged_at

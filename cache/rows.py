@@ -13,22 +13,26 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from relgate.cache.parts import PartName
+from relgate.judge.parts import PartName
 from relgate.rubrics import Rubric
 
 __all__ = [
     "MAX_REASON_CHARS",
     "ROW_FORMAT",
     "SHORT_HASH_CHARS",
+    "Name",
     "StoredRow",
+    "Time",
     "clean_reason",
     "decode_row",
     "encode_row",
     "fits",
+    "seal",
+    "unseal",
 ]
 
-ROW_FORMAT: Final = 2
-"""The row format that this version writes. It reads 1 as well; another number is a miss."""
+ROW_FORMAT: Final = 3
+"""The row format that this version writes. It reads 1 and 2 too; another number is a miss."""
 
 MAX_REASON_CHARS: Final = 2_000
 """Reasons are short by the prompt; what runs on past this is cut, so that rows stay small."""
@@ -36,7 +40,9 @@ MAX_REASON_CHARS: Final = 2_000
 SHORT_HASH_CHARS: Final = 16
 """Length of the hashes kept in a row: enough to tell texts apart, not to find them."""
 
-_SINCE_2: Final = frozenset({"doc_hash", "parts"})
+_SINCE_3: Final = frozenset({"prompt_tokens", "completion_tokens"})
+_LACKING: Final = {1: {"doc_hash", "parts", *_SINCE_3}, 2: set(_SINCE_3), 3: None}
+"""Fields that a format does not have, so that an old row is written again as it was."""
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 _CHECKSUM_CHARS: Final = 32
 _TAIL: Final = ',"checksum":"'
@@ -55,7 +61,9 @@ def _in_order(parts: dict[PartName, str]) -> dict[PartName, str]:
 
 _ShortHash = Annotated[str, Field(pattern=rf"^[0-9a-f]{{{SHORT_HASH_CHARS}}}$")]
 _PartHash = Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
-_Name = Annotated[str, Field(min_length=1, max_length=500)]
+_Tokens = Annotated[int, Field(ge=0)] | None
+Name = Annotated[str, Field(min_length=1, max_length=500)]
+Time = Annotated[str, Field(max_length=40), AfterValidator(_is_time)]
 
 
 class StoredRow(BaseModel):
@@ -78,20 +86,23 @@ class StoredRow(BaseModel):
         text_hash: start of the text's hash, to explain a miss.
         doc_hash: start of the hash of the first id that the text was graded under, to explain a
             miss; since format 2.
-        parts: a short hash of each part of the fingerprint, to explain a miss (see `parts`); None
-            for a judge that does not show them; since format 2.
+        parts: a short hash of each part of the fingerprint, to explain a miss; None for a judge
+            that does not show them; since format 2, with endpoint and panel since format 3.
+        prompt_tokens: its part of the tokens sent for it, None where the provider did not count
+            them; since format 3.
+        completion_tokens: its part of the tokens that came back, likewise.
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", hide_input_in_errors=True)
 
-    format: Literal[1, 2] = ROW_FORMAT
-    version: _Name
-    fingerprint: _Name
-    model: _Name | None
+    format: Literal[1, 2, 3] = ROW_FORMAT
+    version: Name
+    fingerprint: Name
+    model: Name | None
     esci: Annotated[str, Field(min_length=1, max_length=100)]
     grade: Annotated[int, Field(ge=0, le=100)]
     reason: Annotated[str, Field(max_length=MAX_REASON_CHARS)]
-    judged_at: Annotated[str, Field(max_length=40), AfterValidator(_is_time)]
+    judged_at: Time
     batch_size: Annotated[int, Field(ge=1)] | None = None
     position: Annotated[int, Field(ge=1)] | None = None
     expected_grade: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] | None = None
@@ -100,6 +111,8 @@ class StoredRow(BaseModel):
     text_hash: _ShortHash
     doc_hash: _ShortHash | None = None
     parts: Annotated[dict[PartName, _PartHash], AfterValidator(_in_order)] | None = None
+    prompt_tokens: _Tokens = None
+    completion_tokens: _Tokens = None
 
 
 def clean_reason(reason: str) -> str:
@@ -114,19 +127,29 @@ def fits(*, grade: int, label: str, rubric: Rubric) -> bool:
 
 def encode_row(row: StoredRow, *, key: str) -> str:
     """The text to store for `row` under `key`."""
-    body = row.model_dump_json(exclude=set(_SINCE_2) if row.format == 1 else None)[: -len("}")]
-    return f'{body}{_TAIL}{_checksum(key, body)}"}}'
+    return seal(row.model_dump_json(exclude=_LACKING[row.format]), key=key)
 
 
 def decode_row(text: str, *, key: str) -> StoredRow | None:
     """The row in `text` if it is whole, unaltered and stored under its own `key`; else None."""
-    body = text[:-_TAIL_CHARS]
-    if text[-_TAIL_CHARS:] != f'{_TAIL}{_checksum(key, body)}"}}':
-        return None
+    body = unseal(text, key=key)
     try:
-        return StoredRow.model_validate_json(body + "}")
+        return None if body is None else StoredRow.model_validate_json(body)
     except ValidationError:
         return None
+
+
+def seal(document: str, *, key: str) -> str:
+    """A JSON object with a checksum over `key` and all of it as its last field."""
+    body = document[: -len("}")]
+    return f'{body}{_TAIL}{_checksum(key, body)}"}}'
+
+
+def unseal(text: str, *, key: str) -> str | None:
+    """The object that `seal` made `text` of, or None when it was cut, altered or moved."""
+    body = text[:-_TAIL_CHARS]
+    whole = text[-_TAIL_CHARS:] == f'{_TAIL}{_checksum(key, body)}"}}'
+    return body + "}" if whole else None
 
 
 def _checksum(key: str, body: str) -> str:

@@ -18,7 +18,8 @@ from relgate.cache.contents import contents
 from relgate.cache.guard import FILE_NAME
 from relgate.cache.redis_store import redis_url, shown_place
 from relgate.cache.report import JudgeModel, set_aside_files
-from relgate.cache.rows import StoredRow, decode_row
+from relgate.cache.rows import StoredRow
+from relgate.cache.saved import SavedRecord, decode_item
 from relgate.rubrics.errors import UsageError
 
 __all__ = ["Selection", "Verified", "delete_keys", "remove_set_aside", "select", "verify_cache"]
@@ -33,7 +34,7 @@ class Verified:
 
     Attributes:
         place: where it is.
-        sound: rows that can be served.
+        sound: grades that can be served.
         foreign: rows that are no plain text, or not readable as text.
         damaged: rows whose checksum, format or fields do not fit: misses.
         damaged_keys: the first of their keys.
@@ -57,10 +58,11 @@ def verify_cache(place: str | Path) -> Verified:
     count = 0
     with contents(place) as rows:
         for item in rows:
+            row = None if item is None else decode_item(*item)
             if item is None:
                 foreign += 1
-            elif decode_row(item[1], key=item[0]) is not None:
-                sound += 1
+            elif row is not None:
+                sound += not isinstance(row, SavedRecord)
             else:
                 count += 1
                 damaged += [item[0]] if len(damaged) < _MOST_NAMED else []

@@ -8,26 +8,27 @@ from datetime import datetime
 from enum import StrEnum
 
 from relgate.cache.keys import grade_key, query_hash, text_hash
-from relgate.cache.parts import PART_NAMES, PartName
 from relgate.cache.rows import SHORT_HASH_CHARS, StoredRow
+from relgate.judge.parts import PART_NAMES, PartName
 
 __all__ = ["Answer", "Changed", "Wanted", "explain"]
 
+_FEW_PARTS = 2
+"""The row format that recorded some parts and not others."""
+
 
 class Changed(StrEnum):
-    """A part of a grade's key.
-
-    `other` is what the judge does not show: its endpoint, or the rules for suspicious texts.
-    `unrecorded` is a template, schema, parameter or other: the row does not say which.
-    """
+    """A part of a grade's key; `unrecorded` is one of the judge's that the row does not record."""
 
     RUBRIC = "rubric"
     TEMPLATE = "template"
     SCHEMA = "schema"
     MODEL = "model"
     PARAMETERS = "parameters"
+    ENDPOINT = "endpoint"
+    SUSPICION = "suspicion"
+    PANEL = "panel"
     TEXT = "text"
-    OTHER = "other"
     UNRECORDED = "unrecorded"
 
 
@@ -39,7 +40,7 @@ class Wanted:
         version: the judge's version.
         fingerprint: the judge's fingerprint.
         model: its model, or None.
-        parts: from `key_parts`.
+        parts: from `shown_parts`.
         query: the query.
         text: the text as the judge would see it.
         doc_id: the document's id, or None for a text alone.
@@ -105,21 +106,24 @@ def _far(row: StoredRow, wanted: Wanted) -> tuple[int, float]:
 
 
 def _changed(row: StoredRow, wanted: Wanted) -> tuple[Changed, ...]:
-    found = {
-        Changed.RUBRIC: row.version != wanted.version,
-        Changed.MODEL: row.model != wanted.model,
-        Changed.TEXT: row.text_hash != _short(text_hash(wanted.text)),
-    }
-    if row.fingerprint != wanted.fingerprint:
-        if row.parts is None or wanted.parts is None:
-            found[Changed.UNRECORDED] = not (found[Changed.MODEL] or found[Changed.RUBRIC])
-        else:
-            for name in PART_NAMES:
-                differs = row.parts.get(name) != wanted.parts.get(name)
-                found[Changed(name)] = differs or found.get(Changed(name), False)
-            judge = (Changed.RUBRIC, Changed.MODEL, *map(Changed, PART_NAMES))
-            found[Changed.OTHER] = not any(found[part] for part in judge)
-    return tuple(part for part in Changed if found.get(part))
+    found = _parts_changed(row, wanted)
+    if row.version != wanted.version and Changed.PANEL not in found:  # its name is a version too
+        found.add(Changed.RUBRIC)
+    if row.model != wanted.model:
+        found.add(Changed.MODEL)
+    if row.fingerprint != wanted.fingerprint and not found:
+        found.add(Changed.UNRECORDED)
+    if row.text_hash != _short(text_hash(wanted.text)):
+        found.add(Changed.TEXT)
+    return tuple(part for part in Changed if part in found)
+
+
+def _parts_changed(row: StoredRow, wanted: Wanted) -> set[Changed]:
+    """The recorded parts of the judge that differ; format 2 did not record all of them."""
+    if row.parts is None or wanted.parts is None or row.fingerprint == wanted.fingerprint:
+        return set()
+    names = row.parts.keys() if row.format == _FEW_PARTS else PART_NAMES
+    return {Changed(name) for name in names if row.parts.get(name) != wanted.parts.get(name)}
 
 
 def _short(digest: str) -> str:

@@ -265,6 +265,7 @@ def _listed(
         seconds=seconds,
         not_asked=filled.not_asked,
         cost_usd=opened.cost_usd,
+        saved_usd=opened.saved_usd,
     )
     merged = merge_filled(aligned.judgments, filled.judgments)
     notes = (*opened.notes, *opened.remarks, *_bare_queries(gaps))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from relgate.judge.decisions import make_decision_judge
 from relgate.judge.engine import CallPolicy
 from relgate.judge.llm import LlmJudge, make_llm_judge
 from relgate.judge.panel import PanelJudge, members_of, panel_of_shuffles
+from relgate.judge.parts import PartName, shown_parts
 from relgate.judge.providers.select import (
     JudgeSpec,
     decide_for,
@@ -219,6 +220,10 @@ class _KeylessJudge:
         self.rubric = rubric
         self._inner = inner
         self._secrets = secrets
+
+    @property
+    def parts(self) -> Mapping[PartName, str] | None:
+        return shown_parts(self._inner)
 
     async def grade(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
         hits = await self._inner.grade(query, candidates)

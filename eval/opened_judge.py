@@ -85,7 +85,19 @@ class OpenedJudge:
         """Pairs answered from the cache so far."""
         return 0 if self.cached is None else self.cached.hits
 
+    @property
+    def saved_usd(self) -> float | None:
+        """US dollars that those had cost, by the price table; of the ones that record their tokens.
+
+        None where no price is known or none of them records its tokens.
+        """
+        if self.cached is None or self.llm is None:
+            return None
+        return self.cached.saved.usd(self.llm.engine.policy.price)
+
     def close(self) -> None:
-        """Gives back the cache's files. May be called twice."""
+        """Keeps what was saved, gives back the cache's files. May be called twice."""
+        if self.cached is not None:
+            self.cached.record_saved()
         if self.store is not None:
             self.store.close()

@@ -31,6 +31,7 @@ from relgate.judge.types import (
     GenerateRequest,
     GradeError,
     JudgedHit,
+    Usage,
 )
 from relgate.rubrics import Label, Rubric, load_rubric
 from relgate.rubrics.errors import UsageError
@@ -166,8 +167,10 @@ class DecisionJudge(LlmJudge):
         # a reply that is short of rows leaves the last ones missing, and none is shifted
         rows = [*reply.rows, *[GradeError.MISSING] * len(batch)][: len(batch)]
         hits = [
-            self._hit(candidates[i], row, position=position, size=len(batch))
-            for position, (i, row) in enumerate(zip(batch, rows, strict=True), start=1)
+            self._hit(candidates[i], row, position=position, size=len(batch), usage=usage)
+            for position, (i, row, usage) in enumerate(
+                zip(batch, rows, carried.usage.split(len(batch)), strict=True), start=1
+            )
         ]
         failed = sum(not hit.graded for hit in hits)
         if failed:
@@ -181,9 +184,11 @@ class DecisionJudge(LlmJudge):
         *,
         position: int,
         size: int,
+        usage: Usage,
     ) -> JudgedHit:
         if isinstance(row, GradeError):
-            return self._failed(candidate, row, f"no probabilities for this candidate ({row})")
+            detail = f"no probabilities for this candidate ({row})"
+            return self._failed(candidate, row, detail, usage)
         labels = self.rubric.labels
         best = max(labels, key=lambda label: (row[label.code], -label.grade))
         mean = sum(row[label.code] * label.grade for label in labels)
@@ -197,6 +202,7 @@ class DecisionJudge(LlmJudge):
             position=position,
             expected_grade=mean,
             spread=math.sqrt(variance),
+            usage=usage,
         )
 
 

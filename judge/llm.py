@@ -13,18 +13,22 @@ from typing import TYPE_CHECKING
 
 from relgate.judge.families import judge_family
 from relgate.judge.parse import parse_reply
+from relgate.judge.parts import SAMPLE, PartName, request_parts
 from relgate.judge.prompt import judge_schema, references, render_prompt
 from relgate.judge.suspicion import SUSPICION_VERSION, suspicion
 from relgate.judge.sync import run_sync
 from relgate.judge.types import (
     ERROR_REASON,
+    NO_USAGE,
     CallError,
     Candidate,
     Example,
     Generate,
+    GenerateReply,
     GenerateRequest,
     GradeError,
     JudgedHit,
+    Usage,
 )
 from relgate.rubrics import Rubric, load_rubric
 from relgate.rubrics.errors import UsageError
@@ -91,18 +95,11 @@ def make_llm_judge(
     """
     if batch_size < 1:
         raise UsageError(f"batch_size is {batch_size}; it must be 1 or more")
-    if version is not None and ("@" in version or not version.strip()):
-        raise UsageError(f"version tag {version!r} must be non-empty and without '@'")
     rubric = rubric if rubric is not None else load_rubric()
-    for example in examples:
-        if rubric.label_of(example.label) is None:
-            raise UsageError(
-                f"example {example.query!r} has label {example.label!r}, which rubric "
-                f"{rubric.tag} does not have"
-            )
+    _check_labels(examples, rubric)
     return LlmJudge(
         generate,
-        rubric=rubric if version is None else replace(rubric, tag=version),
+        rubric=rubric if version is None else replace(rubric, tag=_checked_tag(version)),
         model=model,
         family=judge_family(model, family),
         batch_size=batch_size,
@@ -113,6 +110,21 @@ def make_llm_judge(
         on_error=on_error,
         policy=policy,
     )
+
+
+def _checked_tag(tag: str) -> str:
+    if "@" in tag or not tag.strip():
+        raise UsageError(f"version tag {tag!r} must be non-empty and without '@'")
+    return tag
+
+
+def _check_labels(examples: Sequence[Example], rubric: Rubric) -> None:
+    for example in examples:
+        if rubric.label_of(example.label) is None:
+            raise UsageError(
+                f"example {example.query!r} has label {example.label!r}, which rubric "
+                f"{rubric.tag} does not have"
+            )
 
 
 class LlmJudge:
@@ -154,6 +166,7 @@ class LlmJudge:
         self._schema = judge_schema(rubric)
         self._temperature = temperature
         self._max_output_tokens = max_output_tokens
+        self._endpoint = endpoint
         self._on_error = on_error
         self._policy = policy
         self._engine: CallEngine | None = None
@@ -166,6 +179,14 @@ class LlmJudge:
 
             self._engine = CallEngine(self.generate, self._policy or CallPolicy())
         return self._engine
+
+    @property
+    def parts(self) -> dict[PartName, str]:
+        """A short hash of each part of the fingerprint, for whoever must say what changed."""
+        query, texts = SAMPLE
+        return request_parts(
+            self.request(query, texts), batch_size=self.batch_size, endpoint=self._endpoint
+        )
 
     async def grade(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
         """One row a candidate, in their order; a failed one carries its error.
@@ -235,8 +256,9 @@ class LlmJudge:
         asked: int,
     ) -> None:
         """Fills `rows` for `batch`, asking again in smaller batches for what that may mend."""
-        hits = await self._ask(query, candidates, batch)
-        rows.update(zip(batch, hits, strict=True))
+        for i, hit in zip(batch, await self._ask(query, candidates, batch), strict=True):
+            paid = rows[i].usage if i in rows else NO_USAGE
+            rows[i] = replace(hit, usage=paid + hit.usage)
         if len(batch) == 1 or asked == len(_ASK_AGAIN):
             return
         again = [i for i in batch if rows[i].error in _ASK_AGAIN[asked]]
@@ -256,10 +278,12 @@ class LlmJudge:
         parsed = parse_reply(reply, references(len(batch)), self.rubric)
         self.engine.stats.unknown_ids += parsed.unknown_ids
         hits: list[JudgedHit] = []
+        each = reply.usage.split(len(batch))
         for position, (i, row) in enumerate(zip(batch, parsed.rows, strict=True), start=1):
+            usage = each[position - 1]
             if row.label is None:
-                detail = _hint(row.error, reply.finish_reason)
-                hits.append(self._failed(candidates[i], row.error or GradeError.UNREADABLE, detail))
+                kind, detail = row.error or GradeError.UNREADABLE, _hint(row.error, reply)
+                hits.append(self._failed(candidates[i], kind, detail, usage))
             else:
                 hits.append(
                     JudgedHit(
@@ -269,6 +293,7 @@ class LlmJudge:
                         reason=row.reason,
                         batch_size=len(batch),
                         position=position,
+                        usage=usage,
                     )
                 )
         failed = sum(not hit.graded for hit in hits)
@@ -276,19 +301,23 @@ class LlmJudge:
             self._tell(f"{failed} of {len(batch)} candidate(s) without a readable grade")
         return hits
 
-    def _failed(self, candidate: Candidate, error: GradeError, detail: str) -> JudgedHit:
+    def _failed(
+        self, candidate: Candidate, error: GradeError, detail: str, usage: Usage = NO_USAGE
+    ) -> JudgedHit:
         worst = self.rubric.worst
-        return JudgedHit(candidate.id, worst.grade, worst.code, ERROR_REASON, error, detail)
+        return JudgedHit(
+            candidate.id, worst.grade, worst.code, ERROR_REASON, error, detail, usage=usage
+        )
 
     def _tell(self, message: str) -> None:
         if self._on_error is not None:
             self._on_error(message)
 
 
-def _hint(error: GradeError | None, finish_reason: str) -> str:
+def _hint(error: GradeError | None, reply: GenerateReply) -> str:
     if error is GradeError.TRUNCATED:
         return "the reply was cut off: raise max_output_tokens or lower the batch size"
-    return f"no readable row (finish reason {finish_reason!r})"
+    return f"no readable row (finish reason {reply.finish_reason!r})"
 
 
 def _mix(query: str, text: str) -> bytes:

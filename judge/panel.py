@@ -9,10 +9,19 @@ from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from relgate.judge.parse import MAX_REASON_CHARS
+from relgate.judge.parts import PartName, joined_parts, shown_parts
 from relgate.judge.prompt import one_line
 from relgate.judge.suspicion import suspicion
 from relgate.judge.sync import run_sync
-from relgate.judge.types import ERROR_REASON, Candidate, GradeError, Judge, JudgedHit
+from relgate.judge.types import (
+    ERROR_REASON,
+    NO_USAGE,
+    Candidate,
+    GradeError,
+    Judge,
+    JudgedHit,
+    Usage,
+)
 from relgate.rubrics import Rubric
 from relgate.rubrics.errors import UsageError
 
@@ -83,6 +92,12 @@ class PanelJudge:
         self.failed_votes = 0
         self._combine: Combine = combine
 
+    @property
+    def parts(self) -> dict[PartName, str] | None:
+        """A short hash of each part of the fingerprint; None when a member shows none."""
+        members = [shown_parts(judge) for judge in members_of(self)]
+        return joined_parts(members, panel=f"{self._combine} of {len(self.members)}")
+
     async def grade(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
         """One row a candidate, in their order. Never raises for a failed vote."""
         import asyncio  # noqa: PLC0415 - costs 80 ms, and an importer may never grade
@@ -117,6 +132,7 @@ class PanelJudge:
             esci=chosen.esci,
             reason=one_line(reason, MAX_REASON_CHARS),
             spread=pstdev(grades) if len(grades) > 1 else None,
+            usage=_paid(votes),
         )
 
 
@@ -222,7 +238,13 @@ def _failed(candidate: Candidate, votes: Sequence[JudgedHit], there: int) -> Jud
         reason=ERROR_REASON,
         error=error or GradeError.MISSING,
         detail=f"{there} of {len(votes)} votes: {first.detail}",
+        usage=_paid(votes),
     )
+
+
+def _paid(votes: Sequence[JudgedHit]) -> Usage:
+    """The tokens of all votes: each was paid for."""
+    return sum((vote.usage for vote in votes), start=NO_USAGE)
 
 
 def _most_frequent(grades: Sequence[int]) -> int:

@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 __all__ = [
     "ERROR_REASON",
+    "NO_USAGE",
     "CallError",
     "Candidate",
     "Generate",
@@ -72,6 +73,46 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the provider counted them, of a call or of one row; None where it did not say."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+    def __add__(self, other: Usage) -> Usage:
+        """Both together; unknown where either is."""
+        return Usage(
+            _sum(self.prompt_tokens, other.prompt_tokens),
+            _sum(self.completion_tokens, other.completion_tokens),
+        )
+
+    def split(self, rows: int) -> list[Usage]:
+        """Even parts in whole tokens, one a row, whose sum is the whole: the first bear the rest.
+
+        Args:
+            rows: 1 or more.
+        """
+        prompts = _even(self.prompt_tokens, rows)
+        completions = _even(self.completion_tokens, rows)
+        return [Usage(p, c) for p, c in zip(prompts, completions, strict=True)]
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
+
+
+def _even(tokens: int | None, rows: int) -> list[int | None]:
+    if tokens is None:
+        return [None] * rows
+    each, rest = divmod(tokens, rows)
+    return [each + (n < rest) for n in range(rows)]
+
+
+NO_USAGE = Usage(0, 0)
+"""Nothing was paid: no call, or none that brought a reply."""
+
+
+@dataclass(frozen=True, slots=True)
 class JudgedHit:
     """What a judge said of one candidate.
 
@@ -90,6 +131,8 @@ class JudgedHit:
         judged_at: ISO 8601 time of the grade, where it was kept.
         expected_grade: mean grade under the class probabilities, where the judge gives them.
         spread: standard deviation of the grade, under the probabilities or over a panel's votes.
+        usage: the row's even part of the tokens of each call that was made for it and brought a
+            reply; unknown where the provider did not count one of them.
     """
 
     id: str
@@ -103,19 +146,12 @@ class JudgedHit:
     judged_at: str | None = None
     expected_grade: float | None = None
     spread: float | None = None
+    usage: Usage = Usage()
 
     @property
     def graded(self) -> bool:
         """True when this is a grade and not a failure."""
         return self.error is None
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of one call, as the provider counted them; None where it did not say."""
-
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

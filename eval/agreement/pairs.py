@@ -15,8 +15,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from relgate.cache.parts import key_parts
 from relgate.eval.lists.types import JudgmentList, Query, Source, match_key
+from relgate.judge.parts import shown_parts
 from relgate.judge.types import GradeError, Judge
 from relgate.rubrics.errors import InputError
 
@@ -49,7 +49,7 @@ class JudgeIdentity:
         fingerprint: hash of what else shapes an answer.
         model: the model asked for.
         family: its family.
-        parts: hashes of the fingerprint's parts (rubric, template, schema, parameters), so that
+        parts: hashes of the fingerprint's parts (see `relgate.judge.parts`), so that
             another judge's certificate can say which of them differs; empty where not known.
     """
 
@@ -126,7 +126,7 @@ class GradedPairs:
 
 def identity_of(judge: Judge) -> JudgeIdentity:
     """What a judge says of itself, with the parts of its fingerprint where it shows them."""
-    parts = {str(name): part for name, part in (key_parts(judge) or {}).items()}
+    parts = {str(name): part for name, part in (shown_parts(judge) or {}).items()}
     return JudgeIdentity(judge.version, judge.fingerprint, judge.model, judge.family, parts)
 
 

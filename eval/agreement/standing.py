@@ -15,8 +15,11 @@ _PARTS = {
     "template": "the prompt's template or examples",
     "schema": "the schema of the reply",
     "parameters": "a parameter (temperature, output limit, batch size)",
+    "endpoint": "the endpoint",
+    "suspicion": "the rules for suspicious texts",
+    "panel": "the panel",
 }
-_UNSEEN = "something that its parts do not show (the endpoint, the rules for suspicious texts)"
+_UNSEEN = "something that its parts do not show"
 _UNRECORDED = "something that is not recorded (prompt, schema, parameters or endpoint)"
 
 

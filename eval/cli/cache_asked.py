@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from relgate.cache.parts import key_parts
 from relgate.cache.seed import Judged, Refused, seed_row
 from relgate.cache.why import Answer, Changed, Wanted
 from relgate.eval.catalogue import Catalogue
@@ -12,6 +11,7 @@ from relgate.eval.cli.common import Output
 from relgate.eval.cli.load import load_catalogue, load_judge, load_list, load_queries
 from relgate.eval.filling import query_texts
 from relgate.eval.lists.types import Judgment, Source
+from relgate.judge.parts import shown_parts
 from relgate.rubrics import load_rubric
 from relgate.rubrics.errors import UsageError
 
@@ -23,8 +23,10 @@ _WORDS = {
     Changed.SCHEMA: "the schema of the reply",
     Changed.MODEL: "the model",
     Changed.PARAMETERS: "a parameter (temperature, output limit, batch size)",
+    Changed.ENDPOINT: "the endpoint (another address, or the user's own code)",
+    Changed.SUSPICION: "the rules for suspicious texts",
+    Changed.PANEL: "the panel (who votes, how often, how votes are combined)",
     Changed.TEXT: "the document's text",
-    Changed.OTHER: "something else of the judge (its endpoint, or the rules for suspicious texts)",
     Changed.UNRECORDED: "the judge (that grade does not record which part of it)",
 }
 
@@ -54,7 +56,7 @@ def wanted_grade(
         version=judge.version,
         fingerprint=judge.fingerprint,
         model=judge.model,
-        parts=key_parts(opened.llm),
+        parts=shown_parts(judge),
         query=query,
         text=text,
         doc_id=doc_id,

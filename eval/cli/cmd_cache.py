@@ -49,20 +49,23 @@ def _begin(flags: dict[str, Any], *names: str) -> tuple[Output, Any]:
 @command.command("stats")
 @_common
 def stats(**flags: Any) -> None:  # noqa: ANN401 - click
-    """Rows, size, and grades by judge version and model."""
+    """Rows, size, grades by judge version and model, what they cost and what they saved."""
     from relgate.cache.report import cache_stats  # noqa: PLC0415
+    from relgate.eval.cli.cache_worth import (  # noqa: PLC0415
+        cache_worth,
+        worth_document,
+        worth_lines,
+    )
 
     output, project = _begin(flags)
     found = cache_stats(project.cache)
     if not (found.rows or found.invalid or found.bytes):
         output.remark(f"nothing is stored at {found.directory}; --cache names another place")
+    judges = cache_worth(found, project.price)
     output.table(
         "",
-        ["Judge version", "Model", "Grades"],
-        [
-            [judge.version, judge.model or "-", f"{rows:,}"]
-            for judge, rows in found.by_judge.items()
-        ],
+        ["Judge version", "Model", "Grades", "Tokens", "Paid USD", "Saved USD"],
+        [judge.cells() for judge in judges],
         text_columns=(0, 1),
     )
     output.line(f"{found.rows:,} grades, {found.bytes:,} bytes in {found.directory}")
@@ -72,7 +75,8 @@ def stats(**flags: Any) -> None:  # noqa: ANN401 - click
         output.line(f"{found.invalid:,} rows are damaged and will be graded again")
     if found.set_aside:
         output.line(f"{found.set_aside:,} damaged files were set aside (*.corrupt-*)")
-    output.line("money saved: not recorded (a grade does not carry the tokens of its call)")
+    for line in worth_lines(judges):
+        output.line(line)
     output.document(
         {
             "directory": str(found.directory),
@@ -82,11 +86,7 @@ def stats(**flags: Any) -> None:  # noqa: ANN401 - click
             "oldest": found.oldest,
             "newest": found.newest,
             "set_aside": found.set_aside,
-            "saved_usd": None,
-            "by_judge": [
-                {"version": judge.version, "model": judge.model, "rows": rows}
-                for judge, rows in found.by_judge.items()
-            ],
+            **worth_document(judges),
         }
     )
 

@@ -58,7 +58,7 @@ __all__ = ["command"]
 )  # fmt: skip
 @click.option("--split", is_flag=True, help="Leave out the labels of the split's tuning part.")
 @click.option("--certificates", type=FILE, help="Folder for the certificate.")
-@click.option("--cache", type=FILE, help="Folder of paid grades.")
+@click.option("--cache", type=FILE, help="Folder of paid grades, or redis://...")
 @spending_options
 @click.option("--days", type=click.IntRange(1, 3650), default=90, help="Certificate's life; 90.")
 @click.option("--seed", type=int, default=0, help="Seed of the resampling.")

@@ -38,7 +38,7 @@ _PROVIDER_TROUBLE = 6
 @click.option("--all", "whole", is_flag=True, help="Fill whole runs, not only the top k.")
 @spending_options
 @click.option("--certificates", type=FILE, help="Folder of calibration certificates.")
-@click.option("--cache", type=FILE, help="Folder of paid grades.")
+@click.option("--cache", type=FILE, help="Folder of paid grades, or redis://...")
 @click.option(
     "--override", "overrides", multiple=True, type=click.Choice(["family", "circular"]),
     help="Override an honesty rule by name.",
@@ -121,6 +121,8 @@ def _report(output: Output, done: Any, out: Path) -> int:  # noqa: ANN401 - Fill
         output.line(f"{facts.no_text:,} have no text in the catalogue and were not asked")
     if facts.cost_usd is not None:
         output.line(f"about {facts.cost_usd:.4f} USD spent")
+    if facts.saved_usd is not None:
+        output.line(f"about {facts.saved_usd:.4f} USD saved by the cache")
     if facts.not_asked:
         output.line(f"{facts.not_asked:,} not asked, since the run stopped: {filled.first_error}")
     if filled.errors:
@@ -141,6 +143,7 @@ def _report(output: Output, done: Any, out: Path) -> int:  # noqa: ANN401 - Fill
             "no_text": facts.no_text,
             "not_asked": facts.not_asked,
             "cost_usd": facts.cost_usd,
+            "saved_usd": facts.saved_usd,
         }
     )
     return _PROVIDER_TROUBLE if facts.asked and not facts.graded else 0

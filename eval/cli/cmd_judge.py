@@ -36,7 +36,7 @@ _NO_GRADE = 6
 @judge_options
 @click.option("--system-model", "system_models", multiple=True, help="A model in the pipeline.")
 @click.option("--rubric", help="Built-in tag or file.")
-@click.option("--cache", type=FILE, help="Folder of paid grades.")
+@click.option("--cache", type=FILE, help="Folder of paid grades, or redis://...")
 @click.option(
     "--override", "overrides", multiple=True, type=click.Choice(["family", "circular"]),
     help="Override an honesty rule by name.",

@@ -50,7 +50,7 @@ _SETTINGS = (
 @metric_options
 @spending_options
 @click.option("--certificates", type=FILE, help="Folder of calibration certificates.")
-@click.option("--cache", type=FILE, help="Folder of paid grades.")
+@click.option("--cache", type=FILE, help="Folder of paid grades, or redis://...")
 @click.option(
     "--override", "overrides", multiple=True, type=click.Choice(["family", "circular"]),
     help="Override an honesty rule by name.",
@@ -232,6 +232,8 @@ def _say(output: Output, told: Any, document: dict[str, Any]) -> None:  # noqa: 
     )
     if done.cost_usd is not None:
         output.line(f"about {done.cost_usd:.4f} USD spent")
+    if done.saved_usd is not None:
+        output.line(f"about {done.saved_usd:.4f} USD saved by the cache")
     if refreshed.retired:
         output.line(f"{len(refreshed.retired):,} judgments retired: their documents are gone")
     if refreshed.for_people:

@@ -43,7 +43,7 @@ _QUERIES_AT_ONCE = 4
               "10, .40 after.")  # fmt: skip
 @click.option("--deadline", type=click.FloatRange(0.1, 600), default=60.0,
               help="Seconds a query; after them the first stage's order stays. 60.")  # fmt: skip
-@click.option("--cache", type=FILE, help="Folder of paid grades.")
+@click.option("--cache", type=FILE, help="Folder of paid grades, or redis://...")
 @click.option("--out", type=FILE, required=True, help="The new run: .jsonl, .run or .trec.")
 @run_format_option
 @list_options

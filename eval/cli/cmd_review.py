@@ -88,7 +88,7 @@ def _print_schema(ctx: click.Context, _param: click.Parameter, value: bool) -> N
 )  # fmt: skip
 @spending_options
 @click.option("--certificates", type=FILE, help="Folder of calibration certificates.")
-@click.option("--cache", type=FILE, help="Folder of paid grades.")
+@click.option("--cache", type=FILE, help="Folder of paid grades, or redis://...")
 @click.option(
     "--override",
     "overrides",

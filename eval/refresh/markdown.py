@@ -64,6 +64,8 @@ def _graded_lines(report: Report) -> Iterator[str]:
         parts.append(f"{done.cached:,} from the cache")
     if done.cost_usd is not None:
         parts.append(f"about {done.cost_usd:.4f} USD")
+    if done.saved_usd is not None:
+        parts.append(f"about {done.saved_usd:.4f} USD saved by the cache")
     yield ", ".join(parts) + f"; {refreshed.changed:,} grades changed."
     if refreshed.matrix:
         yield ""

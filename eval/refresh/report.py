@@ -92,6 +92,7 @@ def refresh_document(report: Report) -> dict[str, Any]:
         "cached": done.cached,
         "calls": done.calls,
         "cost_usd": done.cost_usd,
+        "saved_usd": done.saved_usd,
         "errors": dict(done.filled.errors),
         "error_rate": done.filled.error_rate,
         "not_asked": done.filled.not_asked,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
 
@@ -15,7 +15,6 @@ from relgate.eval.lists.types import JudgmentList
 from relgate.eval.opened_judge import OpenedJudge
 from relgate.eval.project import Project
 from relgate.eval.refresh.apply import Refreshed, apply_grades, stale_gaps
-from relgate.eval.refresh.recent import RecentJudge
 from relgate.eval.refresh.stale import Present, Staleness, State, find_stale, oldest_time
 from relgate.eval.trust import certificate_for
 from relgate.judge.sync import run_sync
@@ -57,6 +56,7 @@ class Regraded:
         cached: grades that the cache had.
         calls: calls made; None for a judge that makes none.
         cost_usd: US dollars by the price table; None where no price is known.
+        saved_usd: what the cached grades had cost, as far as they record it; else None.
         notes: what a reader should know.
     """
 
@@ -65,6 +65,7 @@ class Regraded:
     cached: int = 0
     calls: int | None = None
     cost_usd: float | None = None
+    saved_usd: float | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -126,11 +127,9 @@ def _checked(
             f"rubric {opened.rubric.tag} grades 0 to {opened.rubric.max_grade}, and the list is on "
             f"scale {judgments.scale.name}; take a rubric of that scale, or state the list's scale"
         )
-    since = oldest_time(moment, max_age_days)
-    if opened.cached is None or since is None:
-        return opened
-    recent = RecentJudge(opened.cached, since=since)
-    return replace(opened, judge=recent, cached=recent)
+    if opened.cached is not None:  # a judgment stale by age alone has the key that it always had
+        opened.cached.since = oldest_time(moment, max_age_days)
+    return opened
 
 
 def plan_refresh(looked: Look, catalogue: Catalogue, project: Project) -> FillPlan:
@@ -176,6 +175,7 @@ def refresh_list(
         cached=opened.hits,
         calls=opened.calls,
         cost_usd=opened.cost_usd,
+        saved_usd=opened.saved_usd,
         notes=(*opened.notes, *opened.remarks, *_bare_queries(looked)),
     )
 

@@ -173,7 +173,7 @@ def _judge(judge: JudgeUse) -> dict[str, Any]:
 def _fill(fill: FillFacts) -> dict[str, Any]:
     return picked(
         fill, "judge", "asked", "graded", "cached", "errors", "error_rate", "no_text", "calls",
-        "not_asked", "cost_usd",
+        "not_asked", "cost_usd", "saved_usd",
     )  # fmt: skip
 
 

@@ -196,6 +196,8 @@ def fill_line(evidence: Evidence) -> str | None:
         parts.append(f"{fill.asked - fill.graded:,} failed ({kinds})")
     if fill.cost_usd is not None:
         parts.append(f"about {fill.cost_usd:.4f} USD")
+    if fill.saved_usd is not None:
+        parts.append(f"about {fill.saved_usd:.4f} USD saved by the cache")
     if fill.not_asked:
         parts.append(f"{fill.not_asked:,} not asked, since the run stopped")
     if fill.no_text:

@@ -23,7 +23,7 @@ def test_rows_are_counted_by_version_and_model(folder, paid, candidates):
     CachedJudge(other, store).grade_sync("q", candidates[:5])
     store.close()
     stats = cache_stats(folder)
-    assert list(stats.by_judge.items()) == [
+    assert [(judge, held.grades) for judge, held in stats.by_judge.items()] == [
         (JudgeModel("a@1", ""), 5),
         (JudgeModel("b@1", "paid-1"), 12),
     ]

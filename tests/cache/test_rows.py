@@ -62,7 +62,7 @@ def test_a_row_moved_to_another_key_is_a_miss():
 @pytest.mark.parametrize(
     "change",
     [
-        {"format": 3},
+        {"format": 4},
         {"grade": -1},
         {"grade": True},
         {"grade": "2"},
@@ -73,6 +73,9 @@ def test_a_row_moved_to_another_key_is_a_miss():
         {"version": ""},
         {"batch_size": 0},
         {"position": -1},
+        {"prompt_tokens": -1},
+        {"prompt_tokens": 1.5},
+        {"completion_tokens": "9"},
         {"text_hash": "short"},
         {"reason": "x" * 2_001},
         {"error": "timeout"},

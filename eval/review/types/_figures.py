@@ -143,6 +143,8 @@ class FillFacts:
         calls: calls made to the model.
         seconds: wall time.
         cost_usd: what was spent in this run, by the price table; None without a price.
+        saved_usd: what the cached grades had cost, by the price table, of those that record their
+            tokens; None without a price or a count.
     """
 
     judge: str
@@ -155,6 +157,7 @@ class FillFacts:
     seconds: float
     not_asked: int = 0
     cost_usd: float | None = None
+    saved_usd: float | None = None
 
     @property
     def gaps(self) -> int:
