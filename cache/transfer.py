@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TextIO
+from typing import BinaryIO, Final
 
 from pydantic import ValidationError
 
@@ -39,11 +39,11 @@ class Imported:
     there: int
 
 
-def export_rows(rows: Iterable[tuple[str, StoredRow]], file: TextIO) -> int:
-    """Write `rows` as JSON lines; how many."""
+def export_rows(rows: Iterable[tuple[str, StoredRow]], file: BinaryIO) -> int:
+    """Write `rows` as JSON lines in UTF-8; how many."""
     count = 0
     for key, row in rows:
-        file.write(f'{{"key":"{key}",{encode_row(row, key=key)[1:]}\n')
+        file.write(f'{{"key":"{key}",{encode_row(row, key=key)[1:]}\n'.encode())
         count += 1
     return count
 

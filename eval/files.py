@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import os
 import secrets
 import zlib
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from relgate.eval.lists.jsontext import Content, Json, content_of, parse_json
 from relgate.rubrics.errors import InputError, PlatformError
@@ -16,6 +19,7 @@ __all__ = [
     "MAX_BYTES",
     "MAX_GZIP_RATIO",
     "load_content",
+    "new_file",
     "read_json",
     "read_raw",
     "read_text",
@@ -225,21 +229,51 @@ def write_bytes_atomic(path: str | Path, data: bytes) -> None:
     Raises:
         PlatformError: the disk or the permissions are at fault.
     """
+    with new_file(path, size=len(data)) as file:
+        file.write(data)
+
+
+@contextmanager
+def new_file(path: str | Path, *, size: int | None = None) -> Generator[BinaryIO]:
+    """A file to write bytes to that stands at `path` once the block ends without an error.
+
+    Until then, and after an error, there is what was there before. Missing parent folders are
+    made. An existing file keeps its permissions.
+
+    Args:
+        path: where it is to stand.
+        size: bytes that will be written, where that is known: for the message on a full disk.
+
+    Raises:
+        PlatformError: the disk or the permissions are at fault.
+    """
     try:
-        _replace(Path(os.path.realpath(path)), data)
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise PlatformError(f"{path}: cannot be written: {why}; check the folder") from error
+        target = Path(os.path.realpath(path))
+    except ValueError as error:  # a NUL character in the path
+        raise PlatformError(f"{path!r}: cannot be written: {error}; check it") from error
+    try:
+        with _replacing(target) as file:
+            yield file
+    except OSError as error:
+        raise _unwritable(path, error, size) from error
 
 
-def _replace(target: Path, data: bytes) -> None:
+def _unwritable(path: str | Path, error: OSError, size: int | None) -> PlatformError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        need = "" if size is None else f": about {size:,} bytes are needed"
+        return PlatformError(f"{path}: the disk is full{need}; make room, run again")
+    return PlatformError(f"{path}: cannot be written: {error.strerror or error}; check the folder")
+
+
+@contextmanager
+def _replacing(target: Path) -> Generator[BinaryIO]:
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.parent / f".relgate-{os.getpid()}-{secrets.token_hex(4)}.tmp"
     try:
         with temporary.open("xb") as file:
             if target.exists():
                 os.fchmod(file.fileno(), target.stat().st_mode & 0o7777)
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)

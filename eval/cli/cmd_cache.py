@@ -217,16 +217,11 @@ def export(file: Path, **flags: Any) -> None:  # noqa: ANN401 - click
     """Write every sound grade to FILE as JSON lines."""
     from relgate.cache.contents import valid_rows  # noqa: PLC0415
     from relgate.cache.transfer import export_rows  # noqa: PLC0415
-    from relgate.rubrics.errors import PlatformError  # noqa: PLC0415
+    from relgate.eval.files import new_file  # noqa: PLC0415
 
     output, project = _begin(flags)
-    try:
-        beside = file.with_name(f"{file.name}.part")
-        with valid_rows(project.cache) as rows, beside.open("w", encoding="utf-8") as part:
-            count = export_rows(rows, part)
-        beside.replace(file)
-    except OSError as error:
-        raise PlatformError(f"{file} cannot be written: {error.strerror}") from error
+    with valid_rows(project.cache) as rows, new_file(file) as lines:
+        count = export_rows(rows, lines)
     output.line(f"{count:,} grades written to {file}")
     output.document({"rows": count, "file": str(file)})
 

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from pathlib import Path
 
 import pytest
+
+from relgate.cache import CachedJudge, open_store
+from relgate.judge.fake import FakeGenerate
+from relgate.judge.llm import make_llm_judge
+from relgate.judge.types import Candidate, GenerateReply, Usage
 
 CACHE = ".relgate/cache"
 
@@ -60,11 +66,21 @@ def test_why_names_each_part_that_changed(call, shop, paid, root):
     assert call(*why(shop, query, doc, *more)).json["changed"] == ["template"]
 
 
-def test_another_function_of_the_users_is_none_of_the_recorded_parts(call, shop, paid):
+def test_an_edited_function_of_the_users_is_another_endpoint(call, shop, paid):
     with (shop.folder / f"{shop.module}.py").open("a") as file:
         file.write("\n# edited\n")
     done = call(*(word for word in why(shop, *paid) if word != "--json"))
-    assert "its endpoint" in done.out
+    assert "- the endpoint" in done.out
+    assert call(*why(shop, *paid)).json["changed"] == ["endpoint"]
+
+
+def test_why_tells_a_panel(call, shop, paid):
+    toml(shop, "panel_shuffles = 3")
+    assert call(*why(shop, *paid)).json["changed"] == ["panel"]
+    assert call(*fill(shop)).code == 0
+    assert call(*why(shop, *paid)).json["cached"]
+    toml(shop, "panel_shuffles = 5")
+    assert call(*why(shop, *paid)).json["changed"] == ["panel"]
 
 
 def test_why_of_what_was_never_graded(call, shop, paid):
@@ -250,9 +266,40 @@ def test_a_judgment_that_cannot_be_trusted_as_a_key_is_left_out_with_the_reason(
 
 
 @pytest.mark.usefixtures("paid")
-def test_stats_says_what_it_does_not_know(call):
+def test_stats_says_what_it_does_not_know(call, shop):
     assert call("cache", "stats", "--json").json["saved_usd"] is None
-    assert "money saved: not recorded" in call("cache", "stats").out
+    assert "money saved: none on record" in call("cache", "stats").out
+    assert call(*fill(shop)).code == 0
+    found = call("cache", "stats", "--json").json
+    assert (found["served"], found["served_uncounted"], found["saved_usd"]) == (
+        shop.new,
+        shop.new,
+        None,
+    )
+    said = call("cache", "stats").out
+    assert "money saved: unknown" in said
+    assert f"not in it: {shop.new:,} served grades without recorded tokens" in said
+
+
+def test_stats_says_the_money_saved_at_todays_prices(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    usage = Usage(prompt_tokens=1_000_000, completion_tokens=250_000)
+    reply = GenerateReply(text='{"grades": [{"id": "1", "esci": "E", "reason": "r"}]}', usage=usage)
+    for _ in range(3):  # paid for once, served twice
+        store = open_store(CACHE)
+        judge = make_llm_judge(FakeGenerate(lambda _: reply), model="own-model")
+        cached = CachedJudge(judge, store)
+        cached.grade_sync("q", [Candidate("d", "text")])
+        cached.record_saved()
+        store.close()
+    assert call("cache", "stats", "--json").json["saved_usd"] is None
+    assert "2 served grades of models without a price" in call("cache", "stats").out
+    Path("relgate.toml").write_text("[prices.own-model]\ninput = 2.0\noutput = 4.0\n")
+    found = call("cache", "stats", "--json").json
+    assert found["saved_usd"] == pytest.approx(2 * (2.0 + 1.0))
+    (judge,) = found["by_judge"]
+    assert (judge["paid_usd"], judge["served"]) == (pytest.approx(3.0), 2)
+    assert "money saved: about 6.0000 USD" in call("cache", "stats").out
 
 
 def test_a_place_without_a_cache_is_remarked_on(call, tmp_path):
