@@ -14,10 +14,10 @@ from relgate.judge.types import Candidate, Judge, JudgedHit, Usage
 __all__ = ["hit_of", "row_of"]
 
 
-def hit_of(row: StoredRow) -> JudgedHit:
-    """The grade in `row`, without a candidate's id."""
+def hit_of(row: StoredRow, candidate_id: str) -> JudgedHit:
+    """The grade in `row`, of a candidate."""
     return JudgedHit(
-        id="",
+        id=candidate_id,
         grade=row.grade,
         esci=row.esci,
         reason=row.reason,

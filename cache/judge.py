@@ -113,7 +113,8 @@ class CachedJudge:
             CacheUnavailableError: a grade could not be stored, and the store is required.
         """
         keys = [self._key(query, candidate.text) for candidate in candidates]
-        found = await asyncio.to_thread(self._look_up, keys)
+        ids = {key: candidate.id for key, candidate in zip(keys, candidates, strict=True)}
+        found = await asyncio.to_thread(self._look_up, ids)
         missing = {
             key: candidate
             for key, candidate in zip(keys, candidates, strict=True)
@@ -123,7 +124,7 @@ class CachedJudge:
         if missing:
             found |= await self._pay(query, missing)
         return [
-            replace(found[key], id=candidate.id)
+            _with_id(found[key], candidate.id)
             for key, candidate in zip(keys, candidates, strict=True)
         ]
 
@@ -132,7 +133,8 @@ class CachedJudge:
         left, rows = dict(missing), dict[str, JudgedHit]()
 
         async def look(keys: Iterable[str]) -> None:
-            found = await asyncio.to_thread(self._look_up, [*keys], again=True)
+            ids = {key: left[key].id for key in keys}
+            found = await asyncio.to_thread(self._look_up, ids, again=True)
             self._served(found)
             rows.update(found)
             for key in found:
@@ -176,8 +178,9 @@ class CachedJudge:
         For plans: one entry a batch, distinct texts only, in the order of their keys.
         """
         keys = [self._key(query, candidate.text) for candidate in candidates]
-        found = self._look_up(keys)
-        left = {k: c for k, c in zip(keys, candidates, strict=True) if k not in found}
+        asked = dict(zip(keys, candidates, strict=True))
+        found = self._look_up({key: candidate.id for key, candidate in asked.items()})
+        left = {key: candidate for key, candidate in asked.items() if key not in found}
         return [[left[key] for key in batch] for batch in self._batches(left)]
 
     def grade_sync(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
@@ -203,15 +206,16 @@ class CachedJudge:
             text=text,
         )
 
-    def _look_up(self, keys: Sequence[str], *, again: bool = False) -> dict[str, JudgedHit]:
-        texts = self._store.get_many(keys)
+    def _look_up(self, ids: Mapping[str, str], *, again: bool = False) -> dict[str, JudgedHit]:
+        """The grades that are there, of {key: the candidate's id}."""
+        texts = self._store.get_many(ids)
         rows = {key: self._valid(decode_row(text, key=key)) for key, text in texts.items()}
         invalid = sum(row is None for row in rows.values())
         if invalid and not again:
             self._count(invalid=invalid)
             self._warn("cached rows that are damaged or do not fit the rubric are graded again")
         return {
-            key: hit_of(row)
+            key: hit_of(row, ids[key])
             for key, row in rows.items()
             if row is not None and self._is_recent(row)
         }
@@ -320,3 +324,8 @@ class CachedJudge:
         if (about or message) not in self._warned:
             self._warned.add(about or message)
             _log.warning("%s", message)
+
+
+def _with_id(hit: JudgedHit, candidate_id: str) -> JudgedHit:
+    """`hit` for a candidate; for another one with the same text it is another hit."""
+    return hit if hit.id == candidate_id else replace(hit, id=candidate_id)
