@@ -217,6 +217,7 @@ class FillShape(_Shape):
     calls: Count | None
     not_asked: Count
     cost_usd: float | None
+    saved_usd: float | None
 
 
 class StandingShape(_Shape):

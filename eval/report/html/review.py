@@ -236,7 +236,7 @@ def _fill_facts(fill: Mapping[str, Any]) -> Iterator[Fact]:
         yield Fact("Calls", count(fill["calls"]))
     if fill["cost_usd"] is not None:
         yield Fact("Cost", f"about {fill['cost_usd']:.4f} USD")
-    if fill.get("saved_usd") is not None:
+    if fill["saved_usd"] is not None:
         yield Fact("Saved by the cache", f"about {fill['saved_usd']:.4f} USD")
 
 
