@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from harness import harness
 from lists import lists
 from metrics import ranking
 from sklearn.metrics import cohen_kappa_score
@@ -172,3 +173,4 @@ if __name__ == "__main__":
     startup()
     lists()
     ranking()
+    harness()
