@@ -253,6 +253,14 @@ def test_the_split_leaves_out_the_tuning_part(call, shop):
     assert document["hygiene"]["split_hash"] is not None
 
 
+def test_the_queries_of_few_shot_examples_are_kept_apart_and_recorded(call, shop):
+    (shop.folder / "relgate.toml").write_text("few_shot = 1\n")
+    hygiene = call(*by_judge(shop)).json["hygiene"]
+    assert hygiene["tuning_queries"] >= 1
+    assert hygiene["left_out"] > 0
+    assert None not in (hygiene["tuning_hash"], hygiene["split_hash"])
+
+
 def test_the_least_number_of_labels_counts_for_recorded_grades_too(call, llmjudge):
     done = call(*llmjudge, "--min-labels", "5000", "--quiet")
     assert done.code == 2

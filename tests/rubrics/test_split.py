@@ -213,7 +213,9 @@ def test_a_calibration_on_the_judges_own_examples_is_refused_with_exit_code_5() 
     with pytest.raises(HonestyError) as error:
         check_hygiene(shown, ["Red  Shoes", "cafe\u0301 tisch", "blue", "a", "b"])
     assert error.value.exit_code == 5
-    assert str(error.value).startswith("4 calibration queries are among the judge's own examples")
+    assert str(error.value).startswith(
+        "4 calibration queries are among those that shaped the judge"
+    )
     assert "and 1 more" in str(error.value)
     with pytest.raises(HonestyError, match="1 calibration query is among"):
         check_hygiene(shown, ["red shoes", "red shoes"])
