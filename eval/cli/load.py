@@ -20,6 +20,7 @@ from relgate.eval.lists.types import JudgmentList
 from relgate.eval.opened_judge import OpenedJudge
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryTable, golden_table, read_queries
+from relgate.eval.review.rules.base import counted
 from relgate.eval.runs.read import read_run
 from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import PlatformError, UsageError
@@ -63,8 +64,8 @@ def load_list(project: Project, output: Output, list_format: str | None = None) 
     if found.format == "golden":
         read_golden(found.path)  # a frozen version with other content is refused
     output.remark(
-        f"{found.path}: {len(found.judgments):,} judgments of "
-        f"{len(found.judgments.queries):,} queries, read as {found.format}, "
+        f"{found.path}: {counted(len(found.judgments), 'judgment')} of "
+        f"{counted(len(found.judgments.queries), 'query', 'queries')}, read as {found.format}, "
         f"scale {found.judgments.scale.name}"
     )
     for note in found.notes:
@@ -78,7 +79,8 @@ def load_run(path: Path, name: str, output: Output, run_format: str | None = Non
     """A run, and a remark on what it was taken for."""
     run = read_run(path, name=name, format=run_format)
     failed = f", {len(run.failures)} failed" if run.failures else ""
-    output.remark(f"{path}: {len(run.queries):,} queries{failed}, read as {run.format}")
+    queries = counted(len(run.queries), "query", "queries")
+    output.remark(f"{path}: {queries}{failed}, read as {run.format}")
     for note in run.notes:
         output.remark(f"{path}: {note}")
     return run

@@ -15,7 +15,11 @@ from relgate.judge.prices import PRICES_AS_OF
 
 __all__ = ["plan_json", "plan_lines", "show_plan", "show_review"]
 
-_STATES = {RuleState.PASSED: "passed", RuleState.FAILED: "FAILED", RuleState.NOT_CHECKED: "-"}
+_STATES = {
+    RuleState.PASSED: "passed",
+    RuleState.FAILED: "FAILED",
+    RuleState.NOT_CHECKED: "not checked",
+}
 
 
 def show_review(output: Output, review: Review) -> None:
