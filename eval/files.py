@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import codecs
 import errno
+import hashlib
 import os
+import re
 import secrets
 import zlib
 from collections.abc import Generator
@@ -18,6 +20,8 @@ from relgate.rubrics.errors import InputError, PlatformError
 __all__ = [
     "MAX_BYTES",
     "MAX_GZIP_RATIO",
+    "file_name",
+    "inside",
     "load_content",
     "new_file",
     "read_json",
@@ -32,6 +36,10 @@ MAX_BYTES = 256 * 1024 * 1024
 MAX_GZIP_RATIO = 100
 """The greatest unpacked-to-packed ratio of a gzip file that unpacks to more than 1 MB."""
 
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
+_KEPT_NAMES = frozenset(
+    {"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in range(1, 10))}
+)
 _RATIO_FREE_BYTES = 1024 * 1024
 _CHUNK = 1024 * 1024
 _SNIFFED = 1000
@@ -199,6 +207,29 @@ def read_json(path: str | Path) -> Json:
             read, a name twice in one object, or as `read_text`.
     """
     return parse_json(read_text(path), path)
+
+
+def file_name(text: str) -> str:
+    """`text` as the name of a file: itself where it is plain, else a hash of it.
+
+    Plain are ASCII letters, digits, `-`, `_` and dots that do not lead, up to 100 of them, and no
+    name that a system keeps for itself (`CON`, `NUL` ...).
+    """
+    plain = _PLAIN_NAME.fullmatch(text) and text.partition(".")[0].upper() not in _KEPT_NAMES
+    return text if plain else f"x-{hashlib.sha256(text.encode(errors='replace')).hexdigest()[:16]}"
+
+
+def inside(folder: Path, name: str) -> Path:
+    """The path of a file in a folder, unless what is there is a link that leads out of it.
+
+    Raises:
+        PlatformError: it is such a link.
+    """
+    path = folder / name
+    home, target = (os.path.realpath(place) for place in (folder, path))
+    if os.path.dirname(target) != home:  # noqa: PTH120 - text of real paths
+        raise PlatformError(f"{path} leads out of its folder, to {target}; remove that link")
+    return path
 
 
 def write_text_atomic(path: str | Path, text: str) -> None:

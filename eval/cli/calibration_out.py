@@ -23,6 +23,7 @@ from relgate.eval.agreement.document import calibration_json
 from relgate.eval.agreement.markdown import calibration_markdown
 from relgate.eval.agreement.words import HEADLINE_FIGURES, shown_figure
 from relgate.eval.cli.common import Output, now
+from relgate.eval.files import file_name, inside
 
 __all__ = [
     "certify",
@@ -51,7 +52,7 @@ def finish(
 def certify(output: Output, calibration: Calibration, folder: Path, days: int = VALID_DAYS) -> Path:
     """Writes the certificate, named by the judge's fingerprint, where a gate will look it up."""
     certificate = make_certificate(calibration, now=now(), days=days)
-    path = folder / f"{certificate.fingerprint}.json"
+    path = inside(folder, f"{file_name(certificate.fingerprint)}.json")
     write_certificate(certificate, path)
     output.remark(f"wrote the certificate to {path}; it holds until {certificate.expires_at:%F}")
     return path

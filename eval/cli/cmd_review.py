@@ -149,7 +149,7 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
         show_plan(output, plan_runs(aligned, opened, catalogue, project, more=more))
         return 0
     if project.out is not None:
-        load.writable(project.out)
+        load.writable(project.out, REVIEW_FILES)
     request = ReviewRequest(
         project=project,
         moment=now(),

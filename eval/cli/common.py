@@ -208,10 +208,14 @@ class Output:
             click.echo(self.masked(inert.rstrip("\n")), file=self._stdout)
 
     def file(self, path: Path, text: str) -> None:
-        """Writes a report, keys masked."""
-        from relgate.eval.files import write_text_atomic  # noqa: PLC0415 - only when written
+        """Writes a report, keys masked; never through a link that leads out of its folder.
 
-        write_text_atomic(path, self.masked(text))
+        Raises:
+            PlatformError: there is such a link, or the file cannot be written.
+        """
+        from relgate.eval.files import inside, write_text_atomic  # noqa: PLC0415 - when written
+
+        write_text_atomic(inside(path.parent, path.name), self.masked(text))
 
     def table(
         self,

@@ -11,6 +11,7 @@ import click
 
 from relgate.eval.catalogue import Catalogue, read_catalogue
 from relgate.eval.cli.common import Output
+from relgate.eval.files import inside
 from relgate.eval.filling import opaque_queries, with_texts
 from relgate.eval.golden.files import read_golden
 from relgate.eval.judge_honesty import check_named_family, check_opened
@@ -179,12 +180,18 @@ def two_files(before: Path, after: Path) -> None:
         raise UsageError("--before and --after are the same file")
 
 
-def writable(folder: Path) -> None:
+def writable(folder: Path, names: Iterable[str] = ()) -> None:
     """Looks whether a report's folder can be made and written, before anything is paid for.
 
+    Args:
+        folder: the folder.
+        names: the files that will be written there.
+
     Raises:
-        PlatformError: it cannot.
+        PlatformError: it cannot, or a file there is a link that leads out of it.
     """
+    for name in names:
+        inside(folder, name)
     there = next(
         place for place in (folder.absolute(), *folder.absolute().parents) if place.exists()
     )

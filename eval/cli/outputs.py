@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from relgate.eval.cli.common import Output
+from relgate.eval.files import inside
 from relgate.eval.lists.types import JudgmentList
 from relgate.eval.lists.write import write_list
 from relgate.eval.report.annotations import review_annotations
@@ -87,7 +88,7 @@ def write_files(
     write_rendered(output, folder, found)
     names = [REVIEW_JSON, *RENDERED]
     if judgments is not None:
-        write_list(folder / JUDGMENTS, judgments, format="jsonl")
+        write_list(inside(folder, JUDGMENTS), judgments, format="jsonl")
         names.append(JUDGMENTS)
     output.remark(f"wrote {', '.join(names)} to {folder}")
 

@@ -411,6 +411,24 @@ def test_numbers_and_plain_text_get_no_guard(text):
     assert unguarded(text) == text
 
 
+@pytest.mark.parametrize("file_format", ["csv", "jsonl"])
+def test_case_s02_cells_are_guarded_and_come_back(tmp_path, shared, file_format):
+    lines = (shared / "cases/cases.jsonl").read_text("utf-8").splitlines()
+    case = next(c for c in map(json.loads, lines) if c["id"] == "S02")
+    cells, kept = case["input"]["cells"], case["right"]["expect"]["number_kept"]
+    builder = ListBuilder(SCALE)
+    for text in cells:
+        builder.add(Query(text, text), text, 1, Provenance(Source.HUMAN, reason=text))
+    path = tmp_path / f"list.{file_format}"
+    write_list(path, builder.build())
+    back = list(read_list(path, scale=SCALE).judgments.rows())
+    assert [(r.query.id, r.doc_id, r.provenance.reason) for r in back] == [(c,) * 3 for c in cells]
+    text = path.read_text("utf-8")
+    assert ("'=HYPERLINK" in text) is (file_format == "csv")  # JSONL is for machines: unchanged
+    assert f"'{kept}" not in text
+    assert kept in text
+
+
 @given(TEXT | st.just(""), st.booleans())
 def test_the_guard_comes_off_exactly(text, optional):
     assert unguarded(guarded(text, optional=optional), optional=optional) == text
