@@ -418,11 +418,11 @@ def test_case_s02_cells_are_guarded_and_come_back(tmp_path, shared, file_format)
     cells, kept = case["input"]["cells"], case["right"]["expect"]["number_kept"]
     builder = ListBuilder(SCALE)
     for text in cells:
-        builder.add(Query(text, text), text, 1, Provenance(Source.HUMAN, reason=text))
+        builder.add(Query(text, text), text, 1, Provenance(Source.HUMAN), reason=text)
     path = tmp_path / f"list.{file_format}"
-    write_list(path, builder.build())
+    write_list(path, builder.build(), format=file_format)
     back = list(read_list(path, scale=SCALE).judgments.rows())
-    assert [(r.query.id, r.doc_id, r.provenance.reason) for r in back] == [(c,) * 3 for c in cells]
+    assert [(r.query.id, r.doc_id, r.reason) for r in back] == [(c,) * 3 for c in cells]
     text = path.read_text("utf-8")
     assert ("'=HYPERLINK" in text) is (file_format == "csv")  # JSONL is for machines: unchanged
     assert f"'{kept}" not in text
