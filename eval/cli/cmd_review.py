@@ -219,6 +219,14 @@ def _deliver(
     return 0
 
 
+def _for_titles(output: Output, flags: Mapping[str, Any], project: Any) -> Any:  # noqa: ANN401 - Project; Catalogue or None
+    """The catalogue, for titles in the reports; one of the settings that is not there is none."""
+    from relgate.eval.cli import load  # noqa: PLC0415 - numpy
+
+    named = project.catalogue is not None and (flags["catalogue"] or project.catalogue.exists())
+    return load.load_catalogue(project, output) if named else None
+
+
 def _judge(
     output: Output,
     flags: Mapping[str, Any],
@@ -232,7 +240,7 @@ def _judge(
     if flags["fill"] is None and flags["judge"] is None:
         if flags["dry_run"]:
             raise click.UsageError("--dry-run plans a fill: give --judge")
-        return None, None
+        return _for_titles(output, flags, project), None
     if project.judge is None:
         raise click.UsageError("--fill needs a judge: --judge, or judge in relgate.toml")
     catalogue = load.load_catalogue(project, output)

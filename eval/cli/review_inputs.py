@@ -115,12 +115,18 @@ def _only_recall(output: Output, flags: Flags, project: Project) -> None:
         output.remark("with --exact recall is reviewed; the judgment list is not read")
 
 
+def _reads_catalogue(flags: Flags, project: Project) -> bool:
+    """For a judge, or for titles; then one of the settings may be absent."""
+    asked = flags["judge"] or flags["fill"] or flags["catalogue"]
+    return project.catalogue is not None and bool(asked or project.catalogue.exists())
+
+
 def _provenance(flags: Flags, project: Project, change: ChangeDescription | None) -> dict[str, str]:
     paths = {
         "before": flags["before"],
         "after": flags["after"],
         "judgments": project.judgments,
-        "catalogue": project.catalogue if flags["judge"] or flags["fill"] else None,
+        "catalogue": project.catalogue if _reads_catalogue(flags, project) else None,
         "change": project.change,
         "diff": flags["diff"],
         "human": flags["human"],

@@ -18,6 +18,10 @@ _MAX_ID_CHARS = 40
 _MAX_TITLE_CHARS = 40
 _MAX_LINK_CHARS = 1500
 _TERMINAL_LOSERS = 3
+_TOOLS = (
+    "Splainer (splainer.io) shows how each document scores, given the engine's request; a Quepid "
+    "case is the place to rate the doubtful ones."
+)
 
 _MARKS = {
     Move.ENTERED: "new",
@@ -73,6 +77,7 @@ def loser_sections(evidence: Evidence, limit: int) -> Iterator[list[str]]:
     shown = found[:limit]
     count = str(len(found)) if shown == found else f"{len(shown)} of {len(found)}"
     yield [f"<details><summary>Top losers, side by side ({count})</summary>"]
+    yield [_TOOLS]
     for loser in shown:
         yield list(_section(loser, evidence))
     if shown != found:
@@ -99,8 +104,10 @@ def _section(loser: Loser, evidence: Evidence) -> Iterator[str]:
             yield f"| {rank} | {_cell(was, evidence)} | {_cell(now, evidence)} |"
     else:
         yield "The files list no documents of it."
-    yield ""
-    yield " · ".join(_links(loser, evidence))
+    links = list(_links(loser, evidence))
+    if links:
+        yield ""
+        yield " · ".join(links)
 
 
 def _links(loser: Loser, evidence: Evidence) -> Iterator[str]:
@@ -110,7 +117,6 @@ def _links(loser: Loser, evidence: Evidence) -> Iterator[str]:
         link = pointers[name]
         if link is not None and len(link) <= _MAX_LINK_CHARS:
             yield f"[{name.capitalize()}]({link})"
-    yield esc(pointers["how"] or "")
 
 
 def _cell(doc: Placed | None, evidence: Evidence) -> str:

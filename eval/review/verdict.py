@@ -102,7 +102,7 @@ def _mean_phrase(
     if found is not None and found.state is RuleState.PASSED and found.findings:
         line += ", not distinguishable from noise"
     own = settings.changed()
-    return f"{line}, under {len(own)} budgets of the project's own" if own else line
+    return f"{line}, under {counted(len(own), 'budget')} of the project's own" if own else line
 
 
 def _why(outcome: RuleOutcome, evidence: Evidence) -> str:

@@ -31,7 +31,9 @@ _FLAT = (
     ("first_relevant", "mean_reciprocal_rank"),
 )
 _READ = frozenset({"k", "normalize"})
-_FURTHER = ("gain", "floor", "no_ideal", "judgments_sha256", "golden_version")
+_FURTHER = (
+    "gain", "floor", "no_ideal", "judgments_sha256", "judge_version", "golden_version",
+)  # fmt: skip
 _STATED = re.compile(r"([a-z_]+)(?:@([0-9]{1,9}))?")
 
 
@@ -75,8 +77,8 @@ def stated_further(top: Mapping[str, Json], path: str) -> dict[str, str | float 
     """What else a file says of how it was measured; two files that differ in it do not compare.
 
     The options of a metric that is stated as a request states it, but for those that
-    `stated_metric` reads, and the keys `gain`, `floor`, `no_ideal`, `judgments_sha256` and
-    `golden_version` at the top.
+    `stated_metric` reads, and the keys `gain`, `floor`, `no_ideal`, `judgments_sha256`,
+    `judge_version` and `golden_version` at the top.
 
     Raises:
         InputError: one of them is neither text nor a number.

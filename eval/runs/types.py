@@ -101,7 +101,7 @@ class GivenScores:
         queries: per query id.
         stated: what else the file says of how it was measured, {name: value}: options of its
             metric (`relevant_rating_threshold`), `gain`, `floor`, `judgments_sha256`,
-            `golden_version`.
+            `judge_version`, `golden_version`.
     """
 
     metric: str | None

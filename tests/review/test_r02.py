@@ -107,10 +107,39 @@ def test_two_equal_sides_are_said_to_be_equal(check, evidence, query):
 
 def test_one_list_of_documents_with_two_scores_is_refused(check, evidence, query):
     docs = (RankedDoc("d1", 3), RankedDoc("d2", 1))
-    found = evidence(query("a", 0.5, 0.6, was={"top": docs}, now={"top": docs}))
-    (finding,) = check("R2", found).findings
+    both = {"was": {"top": docs}, "now": {"top": docs}}
+    kept, moved = query("kept", 0.5, 0.5, **both), query("moved", 0.5, 0.6, **both)
+    (finding,) = check("R2", evidence(kept, moved, basis=Basis.GIVEN)).findings
     assert finding.severity is Verdict.REFUSE
-    assert finding.figures["delta"] == pytest.approx(0.1)
+    assert finding.queries == ("moved",)
+    assert "1 of the 2 queries" in finding.message
+    assert finding.figures["delta"] == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize(
+    ("length", "settings", "state"),
+    [
+        (2, {}, RuleState.FAILED),  # the list ends there
+        (10, {}, RuleState.PASSED),  # it may go on below our depth
+        (10, {"k": 10}, RuleState.FAILED),
+        (10, {"k": 5}, RuleState.FAILED),
+        (10, {"k": 20}, RuleState.PASSED),
+        (0, {"k": 10}, RuleState.PASSED),  # nothing is listed
+    ],
+)
+def test_only_a_list_that_is_whole_contradicts_its_score(
+    check, evidence, query, *, length, settings, state
+):
+    docs = tuple(RankedDoc(f"d{i}") for i in range(length))
+    found = query("a", 0.5, 0.6, was={"top": docs}, now={"top": docs})
+    given = {"basis": Basis.GIVEN, "settings_before": settings, "settings_after": settings}
+    assert check("R2", evidence(found, **given)).state is state
+
+
+def test_rounding_is_no_other_score(check, evidence, query):
+    docs = (RankedDoc("d1"),)
+    found = query("a", 0.5, 0.5 + 1e-7, was={"top": docs}, now={"top": docs})
+    assert check("R2", evidence(found, basis=Basis.GIVEN)).state is RuleState.PASSED
 
 
 def _listing(query, name, before, after):

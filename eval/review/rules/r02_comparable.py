@@ -5,7 +5,6 @@ from __future__ import annotations
 from relgate.eval.review.rules.base import Rule, counted, failed, named, passed
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import (
-    TOLERANCE,
     Basis,
     Evidence,
     Finding,
@@ -15,6 +14,9 @@ from relgate.eval.review.types import (
 )
 
 __all__ = ["RULE"]
+
+_ROUNDING = 1e-6
+"""Two engines, or one by other threads, may round apart by less."""
 
 _MIN_CUT_QUERIES = 10
 """Fewer lists that end at one depth may do so by chance."""
@@ -103,22 +105,38 @@ def _ratings_that_differ(evidence: Evidence) -> list[Finding]:
 
 
 def _one_list_two_scores(evidence: Evidence) -> list[Finding]:
-    """The same documents in the same order cannot score differently."""
-    listed = [q for q in evidence.queries if q.now.top]
-    if not listed or len(listed) < len(evidence.queries) or not all(_same(q) for q in listed):
+    """The same documents in the same order cannot score differently under one list.
+
+    Looked at for the scores that the files give: a change of the judge looks like a change of the
+    search there.
+    """
+    if evidence.basis is not Basis.GIVEN:
         return []
-    if not abs(evidence.main.delta) > TOLERANCE:
+    whole = [q for q in evidence.queries if q.paired and _listed_whole(q, evidence) and _same(q)]
+    unlike = [q for q in whole if abs(q.delta) > _ROUNDING]
+    if not unlike:
         return []
+    names = named([q.query.shown for q in unlike])
     return [
         Finding(
             "R2",
             Verdict.REFUSE,
-            "both sides list the same documents in the same order for every query, and their "
-            f"means differ by {evidence.main.delta:+.4f}",
-            {"delta": evidence.main.delta},
-            advice="look at where the scores in the files come from",
+            f"{len(unlike)} of the {counted(len(whole), 'query', 'queries')} that list the same "
+            f"documents in the same order on both sides score differently: {names}; the two sides "
+            "were rated by different lists or judges",
+            {"queries": len(whole), "unlike": len(unlike), "delta": evidence.main.delta},
+            advice="rate both sides by one list and one judge version",
+            queries=tuple(q.query.id for q in unlike),
         )
     ]
+
+
+def _listed_whole(query: QueryEvidence, evidence: Evidence) -> bool:
+    """Whether the lists are all that the score is over: they end above k, or its k is less."""
+    k = evidence.conventions.k
+    ends = 0 < len(query.was.top) < k and len(query.now.top) < k
+    stated = evidence.settings_after.get("k")
+    return ends or (bool(query.was.top) and isinstance(stated, int) and stated <= k)
 
 
 def _settings_that_differ(evidence: Evidence) -> list[Finding]:
