@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf, nan
+
 import pytest
 
 from relgate.eval.review.types import Basis, RuleState, Verdict
@@ -103,3 +105,14 @@ def test_settings_override_the_defaults(check, evidence, query):
     assert "at most 0.125" in check("R6", dropped, head_drop=0.125).findings[0].message
     fallen = query("a", 0.7, 0.7, was={"best_rank": 1}, now={"best_rank": 5}, head=True)
     assert check("R6", evidence(fallen, has_heads=True), top_rank=5).state is RuleState.PASSED
+
+
+@pytest.mark.parametrize(
+    ("after", "state"),
+    [(nan, RuleState.FAILED), (-inf, RuleState.FAILED), (inf, RuleState.PASSED)],  # inf is R3's
+)
+def test_a_head_query_whose_score_is_no_number_does_not_pass_as_unhurt(
+    check, evidence, query, after, state
+):
+    found = evidence(query("a", 0.7, after, head=True), has_heads=True, mean=(0.7, 0.7))
+    assert check("R6", found).state is state
