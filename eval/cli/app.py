@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from importlib import import_module, metadata
@@ -89,6 +90,7 @@ def cli() -> None:
 
 def run() -> NoReturn:
     """Runs the command line and exits with its code."""
+    _speak_utf8()
     try:
         code = cli.main(prog_name="relgate", standalone_mode=False)
     except click.exceptions.Exit as stop:
@@ -106,6 +108,13 @@ def run() -> NoReturn:
         _say("interrupted; what was graded is kept in the cache: run the same command to go on")
         sys.exit(_INTERRUPTED)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _speak_utf8() -> None:
+    """Queries and titles are of any language: no locale may end a command with a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def _usage_hint(error: click.ClickException) -> str | None:
