@@ -160,8 +160,7 @@ def test_a_refusal_has_none_of_the_other_verdicts(make_review):
     assert refused.verdict is Verdict.REFUSE
     shown = Parsed(review_html(review_document(refused))).shown
     assert "REFUSE" in shown
-    for other in (Verdict.APPROVE, Verdict.NEEDS_WORK, Verdict.BLOCK):
-        assert other.word not in shown
+    assert not re.search(r"approve|needs[-_ ]?work|block", shown, re.IGNORECASE)
     for finding in review_document(refused)["withheld"]:
         assert finding["message"] in shown
 

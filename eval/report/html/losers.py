@@ -26,12 +26,17 @@ _MADE_BY = {"human": "person", "judge": "judge", "rule": "rule"}
 
 
 def loser_targets(losers: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """{query id: id of its part on the page}."""
+    """{query id: id of its part on the page}; none where the files list no documents at all."""
+    if not any(loser["listed"] for loser in losers):
+        return {}
     return {loser["id"]: f"loser-{i}" for i, loser in enumerate(losers, start=1)}
 
 
-def loser_groups(losers: Sequence[Mapping[str, Any]]) -> Iterator[Group]:
+def loser_groups(losers: Sequence[Mapping[str, Any]]) -> Iterator[Part]:
     """One part a loser, worst first; the lists of the first three stand open."""
+    if losers and not loser_targets(losers):
+        yield Note("The files list no documents: there is nothing to put side by side.")
+        return
     for i, loser in enumerate(losers):
         target = f"loser-{i + 1}"
         scores = f"{number(loser['before'], 3)} to {number(loser['after'], 3)}"

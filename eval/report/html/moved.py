@@ -18,6 +18,7 @@ _TOLERANCE = 1e-9
 _DRAWN_A_SIDE = 60
 _NUMBERED = 5
 _BINS_A_SIDE = 10
+_LEAST_BINS = 5
 _WIDTHS = (0.01, 0.02, 0.05, 0.1)
 
 
@@ -61,11 +62,12 @@ def delta_chart(moved: Moved) -> Chart:
             middles = [(i - sign / 2) * width for i in chosen]
             heights = [bins[i] for i in chosen]
             ax.bar(middles, heights, width=0.9 * width, color=ink.value)
-        reach = max(map(abs, bins)) * width
+        reach = max(_LEAST_BINS, *map(abs, bins)) * width
         ax.set_xlim(-reach - width / 2, reach + width / 2)
         ax.axvline(0, color=Ink.MUTED.value, linewidth=1)
         ax.set_xlabel("change of the query's score")
         ax.set_ylabel("queries")
+        ax.xaxis.get_major_locator().set_params(nbins=6)
         ax.yaxis.get_major_locator().set_params(integer=True)
         ax.grid(visible=True, axis="y")
 
@@ -117,6 +119,8 @@ def slope_chart(moved: Moved, aggregate: Mapping[str, Any], table_at: str) -> Ch
         mean = (aggregate["before"], aggregate["after"])
         if None not in mean:
             ax.plot((0, 1), mean, color=Ink.TEXT.value, linewidth=3.5, gid="mean")
+        if all(0 <= end <= 1 for _, q in lines for end in (q["before"], q["after"])):
+            ax.set_ylim(-0.03, 1.03)  # the whole scale: a small change must look small
         _number_ends(ax, worse[:_NUMBERED])
         ax.set_xlim(-0.04, 1.12)
         ax.set_xticks((0, 1), ("before", "after"))

@@ -123,16 +123,26 @@ def _subject(document: Document) -> Iterator[Part]:
     own = ", ".join(f"{name} {settings[name]:g}" for name in document["settings_changed"])
     facts = [
         Fact("Primary metric", mean["name"]),
-        Fact("Scores", kept["basis"]),
+        Fact("Scores", _basis(document)),
         Fact("Depth and floor", f"k {kept['k']}, relevant from grade {kept['floor']}"),
-        Fact(
-            "Queries without a relevant judgment",
-            f"{document['coverage']['no_ideal']:,}, {kept['no_ideal']}",
-        ),
     ]
     if own:
         facts.append(Fact("Budgets of the project's own", own))
     yield Facts(tuple(facts))
+
+
+def _basis(document: Document) -> str:
+    kept, apart = document["conventions"], document["coverage"]["no_ideal"]
+    text: str = kept["basis"]
+    if not kept["covers_all"]:
+        text += (
+            f"; the {count(len(document['queries']))} queries listed are not all that the mean is "
+            "over"
+        )
+    if apart:
+        how = "reported apart" if kept["no_ideal"] == "apart" else "counted as 0"
+        text += f"; {count(apart)} without a judgment above grade 0, {how}"
+    return text
 
 
 def _change_facts(change: Mapping[str, Any]) -> Iterator[Fact]:
@@ -191,7 +201,7 @@ def _coverage(document: Document) -> Iterator[Part]:
             Fact("Queries", count(coverage["queries"])),
             Fact("Scored on both sides", count(coverage["scored"])),
             Fact("Without any judgment", count(coverage["unjudged"])),
-            Fact("Without a relevant judgment", count(coverage["no_ideal"])),
+            Fact("Without a judgment above grade 0", count(coverage["no_ideal"])),
             Fact("Judged, but in neither run", count(coverage["list_only"])),
         )
     )
@@ -274,6 +284,8 @@ def _bounds(document: Document) -> Iterator[Part]:
 def _supplied(document: Document) -> Iterator[Part]:
     given = document["supplied"]
     truth, filters = given["ground_truth"], given["filters"]
+    if document["modes"]:
+        yield tables.mode_table(document["modes"])
     if given["latency"] is not None:
         yield tables.latency_table(given["latency"])
     if truth is not None:

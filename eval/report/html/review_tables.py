@@ -22,6 +22,7 @@ __all__ = [
     "filter_table",
     "finding_table",
     "latency_table",
+    "mode_table",
     "query_table",
     "rule_table",
     "source_table",
@@ -81,35 +82,49 @@ def _mean_row(name: str, mean: Mapping[str, Any], marks: tuple[str, ...] = ()) -
 def query_table(
     name: str, caption: str, queries: Sequence[Mapping[str, Any]], targets: Mapping[str, str]
 ) -> Table:
-    """Queries with their scores, in the order given; `targets` are ids of parts on the page."""
+    """Queries with their scores, in the order given; `targets` are ids of parts on the page.
+
+    Ids have a column where they are not the texts, and judges' grades where there are any.
+    """
     ids = any(q["id"] != q["text"] for q in queries)
+    judged = [_judged(q) for q in queries]
     columns = [
-        Column("No.", number=True), Column("Query"), *_CHANGE, Column("Unrated", number=True),
-        Column("By a judge", number=True),
-    ]  # fmt: skip
-    rows = [_query_row(i, q, targets.get(q["id"])) for i, q in enumerate(queries, start=1)]
+        Column("No.", number=True),
+        Column("Query"),
+        *_CHANGE,
+        Column("Unrated", number=True),
+    ]
+    if any(judged):
+        columns.append(Column("By a judge", number=True))
     if ids:
         columns.append(Column("Id"))
-        rows = [(*row, Cell(q["id"])) for row, q in zip(rows, queries, strict=True)]
-    return Table(name, caption, tuple(columns), tuple(rows), head=1, sortable=len(rows) > 1)
+    rows = tuple(
+        (
+            *_query_row(i, q, targets.get(q["id"])),
+            *([_of(n, q["returned"])] if any(judged) else []),
+            *([Cell(q["id"])] if ids else []),
+        )
+        for i, (q, n) in enumerate(zip(queries, judged, strict=True), start=1)
+    )
+    return Table(name, caption, tuple(columns), rows, head=1, sortable=len(rows) > 1)
 
 
 def _query_row(place: int, q: Mapping[str, Any], target: str | None) -> tuple[Cell, ...]:
     marks = [mark for mark in ("head", "critical") if q[mark]]
     if q["after_side"]["error"] is not None:
         marks.append("fails now")
-    top = q["after_side"]["top"]
-    judged = sum(doc["source"] == "judge" for doc in top)
-    returned, unrated = q["returned"], q["unrated"]
     return (
         Cell(str(place), sort=place),
         Cell(q["text"], target=target, marks=tuple(marks)),
         number_cell(q["before"], 3),
         number_cell(q["after"], 3),
         change_cell(q["delta"], 3),
-        _of(unrated, returned),
-        _of(judged if top else None, returned),
+        _of(q["unrated"], q["returned"]),
     )
+
+
+def _judged(q: Mapping[str, Any]) -> int:
+    return sum(doc["source"] == "judge" for doc in q["after_side"]["top"])
 
 
 def _of(part: int | None, whole: int) -> Cell:
@@ -241,6 +256,27 @@ def bounds_table(open_fill: Mapping[str, Any], *, with_verdicts: bool) -> Table:
         columns[:shown],
         [row[:shown] for row in rows],
     )
+
+
+def mode_table(modes: Sequence[Mapping[str, Any]]) -> Table:
+    """Each mode of a hybrid search by itself; one without figures says why."""
+    return Table(
+        "mode-table",
+        "Modes of the hybrid search, each by its own runs",
+        (Column("Mode"), Column("Metric"), *_CHANGE, Column("Unrated after", number=True)),
+        tuple(row for mode in modes for row in _mode_rows(mode)),
+    )
+
+
+def _mode_rows(mode: Mapping[str, Any]) -> Iterator[tuple[Cell, ...]]:
+    unrated = Cell(share(mode["unrated_after"]))
+    figures = [mode[key] for key in ("relevance", "recall") if mode[key] is not None]
+    for mean in figures:
+        sides = (number_cell(mean["before"]), number_cell(mean["after"]))
+        yield (Cell(mode["name"]), Cell(mean["name"]), *sides, change_cell(mean["delta"]), unrated)
+    if mode["lacks"] is not None or not figures:
+        lacks = Cell(mode["lacks"] or "no figure", "bad")
+        yield (Cell(mode["name"]), lacks, *(Cell(ABSENT) for _ in _CHANGE), unrated)
 
 
 def latency_table(latency: Mapping[str, Any]) -> Table:

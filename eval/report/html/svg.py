@@ -88,7 +88,7 @@ def draw(
 
 def _frame(width: int, height: int) -> tuple[float, float, float, float]:
     """Where the axes stand in the figure: fixed margins in px, whatever the labels measure."""
-    left, right, bottom, top = 60, 14, 54, 12
+    left, right, bottom, top = 60, 22, 54, 12
     return (
         left / width,
         bottom / height,
