@@ -141,7 +141,8 @@ def _basis(document: Document) -> str:
         )
     if apart:
         how = "reported apart" if kept["no_ideal"] == "apart" else "counted as 0"
-        text += f"; {count(apart)} without a judgment above grade 0, {how}"
+        noun = "query" if apart == 1 else "queries"
+        text += f"; {count(apart)} {noun} without a judgment above grade 0, {how}"
     return text
 
 
