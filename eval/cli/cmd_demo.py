@@ -79,10 +79,12 @@ def _step_review(
     from relgate.eval.workflow import ReviewRequest, review_runs  # noqa: PLC0415
 
     output.line(f"== relgate review{'' if judge is None else f' --judge {judge} --fill'}")
-    judgments = load.load_list(project, output).judgments
+    listed = load.load_list(project, output)
+    judgments = listed.judgments
     before = load.load_run(example.before, "before", output)
     after = load.load_run(example.after, "after", output)
     catalogue = load.load_catalogue(project, output)
+    described = read_change(example.change)
     opened = (
         None
         if judge is None
@@ -91,9 +93,26 @@ def _step_review(
     request = ReviewRequest(
         project=project,
         moment=now(),
-        change=read_change(example.change).change,
+        change=described.change,
         opened=opened,
         catalogue=catalogue,
+        warnings=(
+            "The shop is made up and its labels are made by rule: an example, no measurement.",
+            *described.warnings,
+            *listed.notes,
+            *(f"{run.name}: {note}" for run in (before, after) for note in run.notes),
+        ),
+        inputs=load.stated_inputs(
+            {
+                "before": example.before,
+                "after": example.after,
+                "judgments": project.judgments,
+                "catalogue": project.catalogue,
+                "queries": project.queries,
+                "change": example.change,
+            },
+            seed=0,
+        ),
     )
     done = review_runs(
         judgments,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 
 import click
@@ -36,6 +38,7 @@ __all__ = [
     "needed",
     "require",
     "spare_inputs",
+    "stated_inputs",
     "two_files",
     "writable",
 ]
@@ -97,6 +100,16 @@ def load_catalogue(project: Project, output: Output) -> Catalogue:
             "`text`: a judge sees what else there is"
         )
     return catalogue
+
+
+def stated_inputs(paths: Mapping[str, Path | None], *, seed: int) -> dict[str, str]:
+    """What a report is made of: names and hashes of files, never a path of this machine."""
+    found = {
+        what: f"{path.name}, sha256 {hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
+        for what, path in paths.items()
+        if path is not None
+    }
+    return {**found, "relgate": metadata.version("relgate"), "seed": str(seed)}
 
 
 def load_queries(project: Project) -> QueryTable | None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +125,7 @@ def _provenance(flags: Flags, project: Project, change: ChangeDescription | None
         "after": flags["after"],
         "judgments": project.judgments,
         "catalogue": project.catalogue if _reads_catalogue(flags, project) else None,
+        "queries": project.queries,
         "change": project.change,
         "diff": flags["diff"],
         "human": flags["human"],
@@ -144,12 +143,7 @@ def _provenance(flags: Flags, project: Project, change: ChangeDescription | None
         for side, lists in zip(("before", "after"), exact, strict=False)
         if lists.path is not None
     }
-    found = {
-        what: f"{path.name}, sha256 {hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
-        for what, path in paths.items()
-        if path is not None
-    }
-    return {**found, "relgate": metadata.version("relgate"), "seed": str(flags["seed"])}
+    return load.stated_inputs(paths, seed=flags["seed"])
 
 
 def _modes(flags: Flags) -> tuple[ModeRuns, ...]:

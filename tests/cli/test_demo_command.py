@@ -54,6 +54,27 @@ def test_it_says_that_the_shop_is_made_up_and_its_labels_are_by_rule(
     assert "say nothing about agreement with people" in page
 
 
+def test_its_reports_say_what_they_are_made_of(told: tuple[Path, dict[str, str]]) -> None:
+    folder, _ = told
+    for step in ("1-review", "3-review-filled"):
+        document = json.loads((folder / step / "review.json").read_text("utf-8"))
+        wanted = {
+            "before",
+            "after",
+            "judgments",
+            "catalogue",
+            "queries",
+            "change",
+            "relgate",
+            "seed",
+        }
+        assert document["inputs"].keys() == wanted
+        for name in ("review.md", "review.html"):
+            page = (folder / step / name).read_text("utf-8")
+            assert "made by rule: an example" in page
+            assert document["inputs"]["judgments"] in page
+
+
 def test_no_synonyms_are_no_reason_to_refuse(tmp_path: Path) -> None:
     (tmp_path / "none.txt").write_text("", "utf-8")
     result = story(tmp_path / "out", "--synonyms", str(tmp_path / "none.txt"), "--label-seed", "3")
