@@ -27,6 +27,7 @@ def hit_of(row: StoredRow, candidate_id: str) -> JudgedHit:
         expected_grade=row.expected_grade,
         spread=row.spread,
         usage=Usage(row.prompt_tokens, row.completion_tokens),
+        probabilities=row.probabilities,
     )
 
 
@@ -58,6 +59,7 @@ def row_of(
             judged_at=hit.judged_at or "",
             expected_grade=hit.expected_grade,
             spread=hit.spread,
+            probabilities=hit.probabilities,
             batch_size=hit.batch_size,
             position=hit.position,
             prompt_tokens=hit.usage.prompt_tokens,

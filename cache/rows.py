@@ -40,7 +40,7 @@ MAX_REASON_CHARS: Final = 2_000
 SHORT_HASH_CHARS: Final = 16
 """Length of the hashes kept in a row: enough to tell texts apart, not to find them."""
 
-_SINCE_3: Final = frozenset({"prompt_tokens", "completion_tokens"})
+_SINCE_3: Final = frozenset({"prompt_tokens", "completion_tokens", "probabilities"})
 _LACKING: Final = {1: {"doc_hash", "parts", *_SINCE_3}, 2: set(_SINCE_3), 3: None}
 """Fields that a format does not have, so that an old row is written again as it was."""
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
@@ -61,6 +61,7 @@ def _in_order(parts: dict[PartName, str]) -> dict[PartName, str]:
 
 _ShortHash = Annotated[str, Field(pattern=rf"^[0-9a-f]{{{SHORT_HASH_CHARS}}}$")]
 _PartHash = Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
+_Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 _Tokens = Annotated[int, Field(ge=0)] | None
 Name = Annotated[str, Field(min_length=1, max_length=500)]
 Time = Annotated[str, Field(max_length=40), AfterValidator(_is_time)]
@@ -91,6 +92,7 @@ class StoredRow(BaseModel):
         prompt_tokens: its part of the tokens sent for it, None where the provider did not count
             them; since format 3.
         completion_tokens: its part of the tokens that came back, likewise.
+        probabilities: share of each grade, if the judge gave them; since format 3.
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", hide_input_in_errors=True)
@@ -113,6 +115,7 @@ class StoredRow(BaseModel):
     parts: Annotated[dict[PartName, _PartHash], AfterValidator(_in_order)] | None = None
     prompt_tokens: _Tokens = None
     completion_tokens: _Tokens = None
+    probabilities: Annotated[tuple[_Share, ...], Field(max_length=101)] | None = None
 
 
 def clean_reason(reason: str) -> str:

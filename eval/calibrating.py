@@ -17,12 +17,12 @@ from relgate.eval.agreement.pairs import (
 )
 from relgate.eval.agreement.split import Hygiene, kept_apart
 from relgate.eval.catalogue import Catalogue
-from relgate.eval.filling import plan_gaps
 from relgate.eval.gaps.find import QueryGaps
 from relgate.eval.gaps.plan import FillPlan
 from relgate.eval.lists.read import read_list
 from relgate.eval.lists.types import JudgmentList, Query, Scale, Source
 from relgate.eval.opened_judge import OpenedJudge
+from relgate.eval.plans import plan_gaps
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryTable, read_queries
 from relgate.judge.sync import run_sync

@@ -13,7 +13,6 @@ from relgate.eval.gaps.fill import Filled, Progress, fill_gaps, merge_filled
 from relgate.eval.gaps.fill_open import OpenFacts, fill_open
 from relgate.eval.gaps.find import QueryGaps, find_gaps
 from relgate.eval.gaps.open import OpenGaps
-from relgate.eval.gaps.plan import FillPlan, plan_fill
 from relgate.eval.lists.build import ListBuilder
 from relgate.eval.lists.types import JudgmentList, Query, match_key
 from relgate.eval.metrics.align import Axis, align
@@ -23,7 +22,7 @@ from relgate.eval.project import Project
 from relgate.eval.queries import QueryTable
 from relgate.eval.review.types import Evidence, FillFacts
 from relgate.eval.runs.types import Run
-from relgate.eval.trust import certificate_for
+from relgate.eval.trust import certificate_for, judge_error_of
 from relgate.judge.sync import run_sync
 from relgate.rubrics.errors import InputError, UsageError
 
@@ -34,9 +33,10 @@ __all__ = [
     "fill_runs",
     "fill_runs_open",
     "opaque_queries",
-    "plan_gaps",
-    "plan_runs",
+    "open_gaps",
     "query_texts",
+    "review_gaps",
+    "same_scale",
     "with_texts",
 ]
 
@@ -156,8 +156,8 @@ def fill_runs(
     Raises:
         UsageError: the judge's rubric is of another scale than the list.
     """
-    _same_scale(aligned, opened)
-    gaps = _gaps(aligned, project)
+    same_scale(aligned, opened)
+    gaps = review_gaps(aligned, project)
     begin = time.monotonic()
     filled = run_sync(
         fill_gaps(
@@ -179,6 +179,7 @@ def fill_runs_open(
     project: Project,
     *,
     moment: datetime,
+    seed: int,
     first: Evidence,
     evidence_of: Callable[[JudgmentList], Evidence],
     on_progress: Progress | None = None,
@@ -191,24 +192,18 @@ def fill_runs_open(
         catalogue: product texts.
         project: settings.
         moment: the time of the grades.
+        seed: of the tests against chance.
         first: the evidence on the list as it is.
         evidence_of: a list -> the evidence on it.
         on_progress: told pairs done, of all that a whole fill would ask for.
 
     Raises:
         UsageError: the judge's rubric is of another scale than the list.
+        InputError: the judges' error is asked for, and no certificate tells it.
     """
-    _same_scale(aligned, opened)
-    gaps = _gaps(aligned, project)
-    state = OpenGaps(
-        aligned.judgments,
-        aligned.runs,
-        aligned.axis,
-        gaps,
-        has_text=lambda doc: catalogue.candidate(doc) is not None,
-        conventions=project.conventions(),
-        settings=project.review_settings(),
-    )
+    same_scale(aligned, opened)
+    gaps = review_gaps(aligned, project)
+    state = open_gaps(aligned, gaps, opened, catalogue, project, moment=moment, seed=seed)
     begin = time.monotonic()
     filled, facts = run_sync(
         fill_open(
@@ -227,12 +222,42 @@ def fill_runs_open(
     return listed, state, facts
 
 
-def _gaps(aligned: Aligned, project: Project) -> list[QueryGaps]:
+def open_gaps(
+    aligned: Aligned,
+    gaps: Sequence[QueryGaps],
+    opened: OpenedJudge,
+    catalogue: Catalogue,
+    project: Project,
+    *,
+    moment: datetime,
+    seed: int,
+) -> OpenGaps:
+    """The review's gaps under their bounds.
+
+    Raises:
+        InputError: the judges' error is asked for, and no certificate tells it.
+    """
+    return OpenGaps(
+        aligned.judgments,
+        aligned.runs,
+        aligned.axis,
+        gaps,
+        has_text=lambda doc: catalogue.candidate(doc) is not None,
+        conventions=project.conventions(),
+        settings=project.review_settings(),
+        judge_error=judge_error_of(aligned.judgments, project, now=moment, filled_by=opened.judge),
+        seed=seed,
+    )
+
+
+def review_gaps(aligned: Aligned, project: Project) -> list[QueryGaps]:
+    """What nobody rated, within k or in whole runs as the project has it."""
     depth = None if project.fill == "all" else project.k
     return find_gaps(aligned.judgments, aligned.runs, aligned.axis, depth=depth)
 
 
-def _same_scale(aligned: Aligned, opened: OpenedJudge) -> None:
+def same_scale(aligned: Aligned, opened: OpenedJudge) -> None:
+    """Raises UsageError for a judge whose rubric is of another scale than the list."""
     scale = aligned.judgments.scale
     if opened.rubric.max_grade != scale.max_grade:
         raise UsageError(
@@ -270,40 +295,6 @@ def _listed(
     merged = merge_filled(aligned.judgments, filled.judgments)
     notes = (*opened.notes, *opened.remarks, *_bare_queries(gaps))
     return FilledList(merged, filled, facts, notes)
-
-
-def plan_runs(
-    aligned: Aligned,
-    opened: OpenedJudge,
-    catalogue: Catalogue,
-    project: Project,
-    *,
-    more: Sequence[QueryGaps] = (),
-) -> FillPlan:
-    """What `fill_runs` would ask for, and `fill_runs_open` at most; nothing is asked.
-
-    Args:
-        aligned: the list and the runs.
-        opened: the judge.
-        catalogue: product texts.
-        project: settings.
-        more: pairs to be asked about besides.
-    """
-    return plan_gaps([*_gaps(aligned, project), *more], opened, catalogue, project)
-
-
-def plan_gaps(
-    gaps: Sequence[QueryGaps], opened: OpenedJudge, catalogue: Catalogue, project: Project
-) -> FillPlan:
-    """What grading these pairs would ask for and cost; nothing is asked."""
-    return plan_fill(
-        gaps,
-        catalogue.candidate,
-        llm=opened.llm,
-        cached=opened.cached,
-        price=None if opened.llm is None else project.price(opened.llm.model),
-        votes=opened.votes,
-    )
 
 
 def _bare_queries(gaps: Sequence[QueryGaps]) -> tuple[str, ...]:

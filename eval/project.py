@@ -85,6 +85,8 @@ class Project(BaseModel):
         policy: trust policy by name, or a TOML file.
         tuning: files of labels or queries that shaped the judge; they may not calibrate it.
         fill: which gaps a review fills.
+        judge_error: of an open fill, the share of people's grades that stays possible for each
+            of the judge's; unset takes the judge's grades as they are.
         fail_on: the mildest verdict that fails.
         splainer: how Splainer reaches the engine, for links in the reports.
         quepid: address of the Quepid case with these queries, likewise.
@@ -127,6 +129,7 @@ class Project(BaseModel):
     policy: str = "default"
     tuning: tuple[Path, ...] = ()
     fill: Literal["top-k", "all", "open"] = "top-k"
+    judge_error: Annotated[StrictFloat, Field(gt=0, lt=1)] | None = None
     fail_on: Literal["needs-work", "block", "refuse"] = "needs-work"
     splainer: SplainerEntry | None = None
     quepid: WebAddress | None = None
@@ -292,6 +295,8 @@ cache = ".relgate/cache"         # grades that were paid for
 
 fill = "top-k"                   # what a review with --judge fills: "top-k", "all", or
                                  # "open": only what can still change the verdict
+# judge_error = 0.95             # with "open": the verdict must also stand for the grades that
+                                 # the judge may have got wrong, by its certificate
 fail_on = "needs-work"           # the mildest verdict that fails: needs-work, block, refuse
 
 # Links in the reports, for each query that lost. {{query}} stands for its text.

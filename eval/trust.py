@@ -12,14 +12,17 @@ from relgate.eval.agreement.certificate import (
 )
 from relgate.eval.agreement.pairs import JudgeIdentity, identity_of
 from relgate.eval.agreement.policy_file import read_policy
-from relgate.eval.agreement.standing import certificate_problem, differing_terms
+from relgate.eval.agreement.possible import possible_grades
+from relgate.eval.agreement.standing import certificate_problem, differing_terms, time_problem
+from relgate.eval.gaps.doubt import DoubtedJudge, JudgeError
 from relgate.eval.lists.types import JudgmentList, Source
 from relgate.eval.project import Project
 from relgate.eval.review.types import JudgeUse
 from relgate.judge.families import NO_FAMILY, family_of, judge_family
 from relgate.judge.types import Judge
+from relgate.rubrics.errors import InputError
 
-__all__ = ["certificate_for", "judges_in_use", "standing_of"]
+__all__ = ["certificate_for", "judge_error_of", "judges_in_use", "standing_of"]
 
 
 def certificate_for(project: Project, fingerprint: str) -> Certificate | None:
@@ -100,3 +103,69 @@ def _family(
     if version is not None and version.startswith("baseline-"):
         return NO_FAMILY
     return judge_family(model, project.judge_family if family_of(model) is None else None)
+
+
+def judge_error_of(
+    judgments: JudgmentList, project: Project, *, now: datetime, filled_by: Judge
+) -> JudgeError | None:
+    """Which grades stay possible where a judge gave one, by the judges' certificates.
+
+    What a certificate's level is does not matter here: its table says how far the judge is off.
+
+    Args:
+        judgments: the list before the fill; its judges may have erred too.
+        project: where certificates are, and the level; None when it asks for no judge error.
+        now: when the certificates must hold.
+        filled_by: the judge of the fill.
+
+    Raises:
+        InputError: a judge without a certificate, or with one of another version, another scale,
+            or another time.
+    """
+    level = project.judge_error
+    if level is None:
+        return None
+    used = {
+        (origin.fingerprint, origin.judge_version)
+        for origin, n in zip(judgments.origins, judgments.counts_by_origin(), strict=True)
+        if origin.source is Source.JUDGE and n
+    }
+    used.add((filled_by.fingerprint, filled_by.version))
+    scale = judgments.scale.name
+    found = [_measured(project, *names, scale=scale, now=now) for names in sorted(used, key=str)]
+    return JudgeError(level, {c.fingerprint: _doubted(c, level) for c in found})
+
+
+def _doubted(certificate: Certificate, level: float) -> DoubtedJudge:
+    return DoubtedJudge(
+        version=certificate.judge_version,
+        certificate=certificate.certificate_id,
+        labels=certificate.n,
+        possible=possible_grades(certificate.table, level=level),
+    )
+
+
+def _measured(
+    project: Project, fingerprint: str | None, version: str | None, *, scale: str, now: datetime
+) -> Certificate:
+    """The certificate that says how far this judge is off."""
+    found = None if fingerprint is None else certificate_for(project, fingerprint)
+    problem: str | None
+    if fingerprint is None or version is None:
+        problem = "the list holds grades of a judge that it does not name"
+    elif found is None:
+        problem = f"no certificate of judge {version}, fingerprint {fingerprint}, is there"
+    elif found.judge_version != version:
+        problem = f"the certificate is of judge {found.judge_version}, the grades of {version}"
+    elif found.scale != scale:
+        problem = f"the certificate is on scale {found.scale}, the list on {scale}"
+    else:
+        problem = time_problem(found, now)
+        if problem is None:
+            return found
+    raise InputError(
+        f"judge error: {problem}",
+        path=project.certificates,
+        mend="calibrate that judge (relgate calibrate --human ... --judge ...), or review without "
+        "--judge-error",
+    )

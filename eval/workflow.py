@@ -12,7 +12,7 @@ from math import isfinite
 from types import MappingProxyType
 
 from relgate.eval.catalogue import Catalogue
-from relgate.eval.correcting import correct_review
+from relgate.eval.correcting import correct_review, review_gaps
 from relgate.eval.filling import (
     Aligned,
     FilledList,
@@ -21,18 +21,22 @@ from relgate.eval.filling import (
     fill_runs_open,
     query_texts,
 )
+from relgate.eval.gaps.expected import expected_scores
 from relgate.eval.gaps.fill import Progress
 from relgate.eval.gaps.fill_open import OpenFacts
+from relgate.eval.gaps.plan import FillPlan, OpenPlan
 from relgate.eval.gaps.told import open_fill_lines, with_open_facts
 from relgate.eval.judge_honesty import check_honesty, check_opened
 from relgate.eval.lists.types import JudgmentList, Query
+from relgate.eval.metrics.align import align
 from relgate.eval.opened_judge import OpenedJudge
+from relgate.eval.plans import plan_runs, plan_runs_open
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryRow, QueryTable
 from relgate.eval.review.apart import split_sets
 from relgate.eval.review.change import ChangeDescription
 from relgate.eval.review.evidence import Extras, build_evidence
-from relgate.eval.review.types import Basis, Evidence, Review
+from relgate.eval.review.types import Basis, Evidence, ExpectedScores, Review
 from relgate.eval.review.verdict import review
 from relgate.eval.runs.types import Run
 from relgate.eval.trust import judges_in_use
@@ -41,6 +45,7 @@ from relgate.rubrics.errors import UsageError
 __all__ = [
     "ReviewRequest",
     "Reviewed",
+    "plan_review",
     "ranker_judges",
     "review_runs",
     "system_models",
@@ -122,28 +127,89 @@ def review_runs(
     Raises:
         HonestyError: before any call, when a judge is of the pipeline's family or made the ranking.
         InputError: the inputs cannot be scored.
-        UsageError: a fill without a list or a catalogue.
+        UsageError: a fill without a list or a catalogue, or a judge error asked of a fill that
+            has no bounds.
     """
-    project, change = request.project, _with_models(request)
-    before, after, apart = split_sets(before, after, _sets(table))
-    aligned = align_inputs(judgments, (before, after), project, table=table)
-    extras = _extras(aligned, change, request)
-    said = _honest(aligned.judgments, request, change)
-    case = _Case(aligned, request, replace(extras, overrides=said, apart=apart), on_progress)
+    case = _case_of(judgments, (before, after), request, table, on_progress)
     if request.opened is None:
         evidence = case.corrected(case.evidence(judgments), judgments)
-        done = review(evidence, project.review_settings())
-        return Reviewed(done, judgments or aligned.judgments)
-    if judgments is None or request.catalogue is None:
-        raise UsageError("a fill needs the judgment list and the catalogue")
+        done = review(evidence, request.project.review_settings())
+        return Reviewed(done, judgments or case.aligned.judgments)
+    opened, catalogue, first = _fillable(case, judgments)
+    fill = _review_open if request.project.fill == "open" else _review_filled
+    return fill(case, opened, catalogue, first)
+
+
+def plan_review(
+    judgments: JudgmentList | None,
+    before: Run,
+    after: Run,
+    request: ReviewRequest,
+    *,
+    table: QueryTable | None = None,
+) -> FillPlan | OpenPlan:
+    """What the fill of `review_runs` would ask for; nothing is asked.
+
+    Raises:
+        HonestyError: as `review_runs`, like the others.
+        InputError: the inputs cannot be scored.
+        UsageError: no judge, or a fill that cannot be.
+    """
+    case = _case_of(judgments, (before, after), request, table)
+    opened, catalogue, first = _fillable(case, judgments)
+    aligned, project = case.aligned, request.project
+    more = (
+        review_gaps(aligned, project, people=request.people, opened=opened)
+        if request.correct
+        else ()
+    )
+    if project.fill != "open":
+        return plan_runs(aligned, opened, catalogue, project, more=more)
+    return plan_runs_open(
+        aligned,
+        opened,
+        catalogue,
+        project,
+        moment=request.moment,
+        seed=request.seed,
+        first=first,
+        more=more,
+    )
+
+
+def _case_of(
+    judgments: JudgmentList | None,
+    runs: tuple[Run, Run],
+    request: ReviewRequest,
+    table: QueryTable | None,
+    on_progress: Progress | None = None,
+) -> _Case:
+    change = _with_models(request)
+    before, after, apart = split_sets(*runs, _sets(table))
+    aligned = align_inputs(judgments, (before, after), request.project, table=table)
+    extras = _extras(aligned, change, request)
+    said = _honest(aligned.judgments, request, change)
+    return _Case(aligned, request, replace(extras, overrides=said, apart=apart), on_progress)
+
+
+def _fillable(
+    case: _Case, judgments: JudgmentList | None
+) -> tuple[OpenedJudge, Catalogue, Evidence]:
+    """The judge, the texts, and the evidence before a fill. Raises UsageError without them."""
+    request, project = case.request, case.request.project
+    if judgments is None or request.catalogue is None or request.opened is None:
+        raise UsageError("a fill needs a judge, the judgment list and the catalogue")
+    if project.judge_error is not None and project.fill != "open":
+        raise UsageError(
+            f"judge error widens the bounds of an open fill, and fill is {project.fill}"
+        )
     first = case.evidence(judgments)
     if first.basis is Basis.GIVEN:
         raise UsageError(
             "a fill would change no figure: some queries come without their hits, so "
             "the scores are taken as given; save the responses with their hits"
         )
-    fill = _review_open if project.fill == "open" else _review_filled
-    return fill(case, request.opened, request.catalogue, first)
+    return request.opened, request.catalogue, first
 
 
 def _sets(table: QueryTable | None) -> Callable[[Query], str | None]:
@@ -185,6 +251,7 @@ class _Case:
             fill=done.facts,
             at_first=first.coverage.now,
             unfilled=first.main if isfinite(first.main.delta) else None,
+            expected=self._expected(done),
             warnings=(*self.extras.warnings, *done.notes, *notes),
         )
         return self.corrected(self.evidence(done.judgments, extras), done.judgments)
@@ -205,6 +272,20 @@ class _Case:
             plain=evidence.main.delta,
         )
         return replace(evidence, correction=correction)
+
+    def _expected(self, done: FilledList) -> ExpectedScores | None:
+        """The mean under the class probabilities of the judge that filled."""
+        if not done.filled.probabilities:
+            return None
+        return expected_scores(
+            done.judgments,
+            self.aligned.runs,
+            align(done.judgments, self.aligned.runs, query_texts(self.aligned.table)),
+            done.filled.probabilities,
+            self.request.project.conventions(),
+            filled=len(done.filled.judgments),
+            seed=self.request.seed,
+        )
 
 
 def _review_filled(
@@ -235,6 +316,7 @@ def _review_open(
         catalogue,
         project,
         moment=case.request.moment,
+        seed=case.request.seed,
         first=first,
         evidence_of=case.evidence,
         on_progress=case.on_progress,

@@ -93,7 +93,8 @@ class DecisionJudge(LlmJudge):
     """See `make_decision_judge`. Batches, order and asking again are those of the LLM judge.
 
     A grade is that of the most probable label, of two equals the lower. `expected_grade` is the
-    mean grade under the probabilities, `spread` its standard deviation.
+    mean grade under the probabilities, `spread` its standard deviation, `probabilities` the share
+    of each grade.
     """
 
     def __init__(
@@ -203,6 +204,10 @@ class DecisionJudge(LlmJudge):
             expected_grade=mean,
             spread=math.sqrt(variance),
             usage=usage,
+            probabilities=tuple(
+                sum(row[label.code] for label in labels if label.grade == grade)
+                for grade in range(self.rubric.max_grade + 1)
+            ),
         )
 
 

@@ -133,6 +133,7 @@ class JudgedHit:
         spread: standard deviation of the grade, under the probabilities or over a panel's votes.
         usage: the row's even part of the tokens of each call that was made for it and brought a
             reply; unknown where the provider did not count one of them.
+        probabilities: share of each grade from 0 up, summing to 1, where the judge gives them.
     """
 
     id: str
@@ -147,6 +148,7 @@ class JudgedHit:
     expected_grade: float | None = None
     spread: float | None = None
     usage: Usage = Usage()
+    probabilities: tuple[float, ...] | None = None
 
     @property
     def graded(self) -> bool:

@@ -74,6 +74,7 @@ class Certificate(_Strict):
         n: compared pairs.
         n_queries: queries among them.
         coverage: share of the asked pairs that got a grade.
+        table: (K, K) counts of the compared pairs, rows people, columns judge.
         figures: by the names of `confusion.all_figures`.
         level: what the policy made of it.
         reasons: why.
@@ -101,6 +102,7 @@ class Certificate(_Strict):
     n: Count
     n_queries: Count
     coverage: Share
+    table: tuple[tuple[Count, ...], ...]
     figures: dict[str, CertifiedFigure]
     level: Level
     reasons: tuple[str, ...]
@@ -120,6 +122,14 @@ class Certificate(_Strict):
     def _id_is_of_content(self) -> Certificate:
         if self.certificate_id != _content_id(self.model_dump(mode="json")):
             raise ValueError("certificate_id does not match the content: the file was changed")
+        return self
+
+    @model_validator(mode="after")
+    def _table_is_of_its_pairs(self) -> Certificate:
+        if any(len(row) != len(self.table) for row in self.table):
+            raise ValueError("table is not square")
+        if sum(map(sum, self.table)) != self.n:
+            raise ValueError(f"table does not hold the {self.n} compared pairs")
         return self
 
 
@@ -161,6 +171,7 @@ def make_certificate(
         "n": calibration.n,
         "n_queries": calibration.n_queries,
         "coverage": digits(calibration.coverage),
+        "table": [list(row) for row in calibration.table],
         "figures": {
             name: {
                 "point": digits(figure.point),

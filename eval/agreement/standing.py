@@ -9,7 +9,13 @@ from relgate.eval.agreement.certificate import Certificate, iso, newest
 from relgate.eval.agreement.pairs import JudgeIdentity
 from relgate.eval.agreement.policy import Level, TrustPolicy
 
-__all__ = ["certificate_problem", "differing_parts", "differing_terms", "time_or_level_problem"]
+__all__ = [
+    "certificate_problem",
+    "differing_parts",
+    "differing_terms",
+    "time_or_level_problem",
+    "time_problem",
+]
 
 _PARTS = {
     "template": "the prompt's template or examples",
@@ -110,11 +116,17 @@ def differing_terms(
 
 def time_or_level_problem(certificate: Certificate, now: datetime) -> str | None:
     """Why it does not hold now, whichever judge is meant; None when it does."""
+    problem = time_problem(certificate, now)
+    if problem is None and certificate.level is not Level.TRUSTED:
+        why = "; ".join(certificate.reasons)
+        return f"The certificate's level is {certificate.level.value}, not trusted: {why}."
+    return problem
+
+
+def time_problem(certificate: Certificate, now: datetime) -> str | None:
+    """Why it does not hold at that time, whatever it says; None when it does."""
     if now < certificate.made_at:
         return f"The certificate is dated {iso(certificate.made_at)}, which is in the future."
     if now >= certificate.expires_at:
         return f"The certificate expired at {iso(certificate.expires_at)}; calibrate again."
-    if certificate.level is not Level.TRUSTED:
-        why = "; ".join(certificate.reasons)
-        return f"The certificate's level is {certificate.level.value}, not trusted: {why}."
     return None

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from relgate.eval.bounds.marks import Marks
 from relgate.eval.bounds.pool import Pool
-from relgate.eval.bounds.rules import Marks, Standing, head_failures, verdict_range
+from relgate.eval.bounds.rules import Standing, head_failures, verdict_range
 from relgate.eval.bounds.table import BoundsTable
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import TOLERANCE
@@ -27,7 +28,7 @@ def open_rules(ranges: Sequence[Standing]) -> tuple[str, ...]:
 def stakes(
     table: BoundsTable, marks: Marks, settings: ReviewSettings, rules: Sequence[str]
 ) -> _Floats:
-    """How much each query's open documents can move the open rules; 0 where not at all.
+    """How much each query's documents can move the open rules; 0 where not at all.
 
     Args:
         table: the queries' bounds.
@@ -47,8 +48,8 @@ def stakes(
             total += _undecided(table, -TOLERANCE) + table.width + joins
         else:
             total += table.width + joins
-    total[table.open == 0] = 0.0
-    return total if total.any() else (table.open > 0).astype(np.float64)
+    total[~table.moving] = 0.0
+    return total if total.any() else table.moving.astype(np.float64)
 
 
 def _undecided(table: BoundsTable, limit: float) -> _Floats:
@@ -59,10 +60,11 @@ def _undecided(table: BoundsTable, limit: float) -> _Floats:
 def next_documents(
     pools: Sequence[Pool], weight: _Floats, *, size: int, k: int
 ) -> dict[int, tuple[str, ...]]:
-    """The next wave: {query's index: match keys of its documents}, about `size` in all.
+    """The next wave: {query's index: match keys of its open documents}, about `size` in all.
 
     The queries with the most at stake come first. Of each, the half of its documents that move it
-    most: what they turn out to be often settles the query without the other half.
+    most: what they turn out to be often settles the query without the other half. Where what is
+    at stake is the judge's error alone, the queries that still have open documents come in order.
 
     Args:
         pools: one a query.
@@ -72,6 +74,10 @@ def next_documents(
     """
     wave: dict[int, tuple[str, ...]] = {}
     left = size
+    askable = np.array([bool(pool.docs) for pool in pools], np.bool_)
+    weight = weight * askable
+    if not weight.any():
+        weight = askable.astype(np.float64)
     by_stake: list[int] = np.argsort(-weight, kind="stable").tolist()
     for at in by_stake:
         if left <= 0 or weight[at] <= 0:
@@ -83,7 +89,7 @@ def next_documents(
 
 
 def _half(pool: Pool, k: int) -> tuple[str, ...]:
-    discounts = pool.discounts(k)
+    discounts = pool.discounts(k)[: len(pool.docs)]
     moves = np.abs(discounts[:, 1] - discounts[:, 0])
     order: list[int] = np.lexsort((-discounts.max(axis=1), -moves)).tolist()
     return tuple(pool.docs[i] for i in order[: (len(order) + 1) // 2])

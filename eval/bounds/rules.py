@@ -1,8 +1,8 @@
 """Each rule over every fill: does it pass for all of them, fail for all of them, or is it open?
 
-Pure. A rule that reads no grade stands as it is. R3 to R7 and R18 are bounded here. R8 asks what
-would be unrated after a fill. R14 and R17 test significance, and a rule not known here may read
-anything: those count as open while a grade is open. So the range is never too narrow.
+Pure. A rule that reads no grade stands as it is. R3 to R7, R14, R17 and R18 are bounded here. R8
+asks what would be unrated after a fill. A rule not known here may read anything: it counts as open
+while a grade is open. So the range is never too narrow.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from math import isnan
 import numpy as np
 from numpy.typing import NDArray
 
+from relgate.eval.bounds.chance import noise_range, strata_range
+from relgate.eval.bounds.marks import Marks
 from relgate.eval.bounds.means import mean_bounds, share_bounds
 from relgate.eval.bounds.ratio import Interval
 from relgate.eval.bounds.table import BoundsTable
@@ -21,43 +23,16 @@ from relgate.eval.review.rules.r04_aggregate import movement
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import (
     TOLERANCE,
-    Evidence,
     RuleOutcome,
     RuleState,
     Verdict,
 )
 
-__all__ = ["Marks", "Standing", "marks_of", "standings", "verdict_range"]
+__all__ = ["Standing", "standings", "verdict_range"]
 
 _READS_NO_GRADE = frozenset({"R2", "R8", "R9", "R10", "R12", "R13", "R15", "R16", "R19"})
-_WORST = {"R14": Verdict.NEEDS_WORK, "R17": Verdict.NEEDS_WORK}
 
 _Bools = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Marks:
-    """What the rules know of the queries beside their scores; shape (n,).
-
-    Attributes:
-        head: head queries.
-        critical: critical queries.
-        missing: some head or critical query is in neither run.
-        neutral: no change was wanted.
-        improve: an improvement is claimed.
-        graded_cases: some filter case asks for a grade.
-        contradicted: a file contradicts itself.
-        modes: runs of single modes are scored too, on grades that a fill may change.
-    """
-
-    head: _Bools
-    critical: _Bools
-    missing: bool = False
-    neutral: bool = False
-    improve: bool = False
-    graded_cases: bool = False
-    contradicted: bool = False
-    modes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,21 +62,6 @@ class Standing:
         return "open" if self.least is Verdict.APPROVE else "fails for every fill"
 
 
-def marks_of(evidence: Evidence) -> Marks:
-    """What the rules know of the queries, out of the evidence."""
-    intent = None if evidence.change is None else evidence.change.intent
-    return Marks(
-        head=np.array([q.head for q in evidence.queries], np.bool_),
-        critical=np.array([q.critical for q in evidence.queries], np.bool_),
-        missing=bool(evidence.heads_missing),
-        neutral=intent == "neutral",
-        improve=intent == "improve",
-        graded_cases=any("grade" in checked.case.expect for checked in evidence.filter_cases),
-        contradicted=bool(evidence.contradictions),
-        modes=bool(evidence.modes),
-    )
-
-
 def verdict_range(ranges: Sequence[Standing]) -> tuple[Verdict, Verdict]:
     """The mildest and the worst verdict that a fill can lead to."""
     least = max((s.least for s in ranges), default=Verdict.APPROVE)
@@ -114,7 +74,7 @@ def standings(
     settings: ReviewSettings,
     outcomes: Sequence[RuleOutcome],
 ) -> tuple[Standing, ...]:
-    """Every rule's range over all fills of the open documents.
+    """Every rule's range over all grades that stay possible, of open and of doubted documents.
 
     Args:
         table: the queries' bounds.
@@ -122,7 +82,7 @@ def standings(
         settings: the thresholds.
         outcomes: the rules as they stand now, R8 as after a fill.
     """
-    if not table.open.any():
+    if not table.moving.any():
         return tuple(_fixed(o) for o in outcomes)
     return tuple(_standing(o, table, marks, settings) for o in outcomes)
 
@@ -142,17 +102,15 @@ def _standing(
         return Standing(outcome.rule, *bound(table, marks, settings))
     if outcome.rule in _READS_NO_GRADE or _reads_none_here(outcome, table, marks):
         return _fixed(outcome)
-    return Standing(outcome.rule, Verdict.APPROVE, _WORST.get(outcome.rule, Verdict.REFUSE))
+    return Standing(outcome.rule, Verdict.APPROVE, Verdict.REFUSE)
 
 
 def _reads_none_here(outcome: RuleOutcome, table: BoundsTable, marks: Marks) -> bool:
-    """R1 looks at grades only where no query is scored; R11 in some cases; R17 gates a claim."""
+    """R1 looks at grades only where no query is scored; R11 in some cases."""
     if outcome.rule == "R1":
         return bool(table.sure.any()) or outcome.state is RuleState.NOT_CHECKED
     if outcome.rule == "R11":
         return not marks.graded_cases
-    if outcome.rule == "R17" and not marks.improve:
-        return True
     return outcome.state is RuleState.NOT_CHECKED and not table.maybe.any()
 
 
@@ -271,5 +229,7 @@ _BOUNDED: Mapping[str, _Bound] = {
     "R5": _carnage,
     "R6": _head,
     "R7": _masked,
+    "R14": strata_range,
+    "R17": noise_range,
     "R18": _secondary,
 }

@@ -40,7 +40,8 @@ class BoundsTable:
         ideal: queries that have an ideal whatever the fill.
         maybe_ideal: queries that some fills give one.
         falls: whether its best document leaves the top, (in every fill, in some fill).
-        open: documents whose grade is open.
+        open: unrated documents whose grade is open.
+        doubted: judged documents that the judge may have got wrong.
         exact: every bound is reached by some fill.
         binary: the scale has two grades, so that MRR gates and not NDCG.
     """
@@ -54,6 +55,7 @@ class BoundsTable:
     maybe_ideal: _Bools
     falls: _Bools
     open: _Ints
+    doubted: _Ints
     exact: bool
     binary: bool
 
@@ -61,6 +63,11 @@ class BoundsTable:
     def primary(self) -> _Floats:
         """The deltas of the metric that gates."""
         return self.mrr if self.binary else self.ndcg
+
+    @property
+    def moving(self) -> _Bools:
+        """Queries with a document that may get one grade or another; shape (n,)."""
+        return (self.open > 0) | (self.doubted > 0)
 
     @property
     def width(self) -> _Floats:
@@ -93,8 +100,8 @@ def bound_query(pool: Pool, conventions: Conventions, *, top_rank: int) -> Query
         ndcg = Interval(min(low, 0.0), max(high, 0.0), ndcg.exact)
     return QueryBounds(
         ndcg=ndcg,
-        mrr=mrr_delta_bounds(pool),
-        precision=precision_delta_bounds(pool, conventions.k),
+        mrr=mrr_delta_bounds(pool, conventions.floor),
+        precision=precision_delta_bounds(pool, conventions),
         falls=falls(pool, conventions.floor, top_rank),
     )
 
@@ -111,6 +118,8 @@ def tabulate(
     """
     ideal = np.array([pool.has_ideal for pool in pools], np.bool_)
     held = np.array([len(pool.docs) for pool in pools], np.int64)
+    doubted = np.array([len(pool.doubted) for pool in pools], np.int64)
+    moving = held + doubted > 0
     zero = conventions.no_ideal == "zero"
     sure = np.array([pool.rated for pool in pools], np.bool_) if zero else ideal
     return BoundsTable(
@@ -118,11 +127,12 @@ def tabulate(
         mrr=_stack([row.mrr for row in rows]),
         precision=_stack([row.precision for row in rows]),
         sure=sure,
-        maybe=~sure & (held > 0),
+        maybe=~sure & moving,
         ideal=ideal,
-        maybe_ideal=~ideal & (held > 0),
+        maybe_ideal=~ideal & moving,
         falls=np.array([row.falls for row in rows], np.bool_).reshape(len(rows), 2),
         open=held,
+        doubted=doubted,
         exact=all(row.ndcg.exact for row in rows),
         binary=bool(pools) and len(pools[0].hist) == 2,  # noqa: PLR2004 - grades 0 and 1
     )

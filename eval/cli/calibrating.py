@@ -26,8 +26,9 @@ from relgate.eval.calibrating import (
 from relgate.eval.catalogue import Catalogue
 from relgate.eval.cli.common import Output, progress
 from relgate.eval.cli.load import load_catalogue, load_judge, load_queries, require, writable
-from relgate.eval.cli.show import plan_json, plan_lines
+from relgate.eval.cli.show import plan_lines
 from relgate.eval.filling import with_texts
+from relgate.eval.gaps.plan import plan_document
 from relgate.eval.lists.read import read_list
 from relgate.eval.lists.types import JudgmentList, Query, Source
 from relgate.eval.opened_judge import OpenedJudge
@@ -236,7 +237,7 @@ def show_plans(job: Job) -> None:
         head = f"{name}: " if job.wanted.several else ""
         for line in plan_lines(plan):
             job.output.line(head + line)
-        documents.append({"judge": name, **plan_json(plan)})
+        documents.append({"judge": name, **plan_document(plan)})
     job.output.document({"judges": documents} if job.wanted.several else documents[0])
 
 

@@ -20,8 +20,9 @@ from relgate.eval.agreement.comparison_report import (
     measured_line,
 )
 from relgate.eval.agreement.document import calibration_json
+from relgate.eval.agreement.expectation import Expectation
 from relgate.eval.agreement.markdown import calibration_markdown
-from relgate.eval.agreement.words import HEADLINE_FIGURES, shown_figure
+from relgate.eval.agreement.words import EXPECTATION_LABELS, HEADLINE_FIGURES, shown_figure
 from relgate.eval.cli.common import Output, now
 from relgate.eval.files import file_name, inside
 
@@ -87,7 +88,7 @@ def show_calibration(output: Output, calibration: Calibration) -> None:
     for warning in calibration.warnings:
         output.line(f"Note: {warning}")
     if calibration.expectation is not None:
-        output.line("Expected grades and spreads were measured too: see calibration.md (--out)")
+        _show_expectation(output, calibration.expectation)
     output.line(f"Level: {calibration.level}")
     for reason in calibration.reasons:
         output.line(f"  - {reason}")
@@ -95,6 +96,15 @@ def show_calibration(output: Output, calibration: Calibration) -> None:
         output.line("What would change the level:")
         for need in calibration.needs:
             output.line(f"  - {need.text}")
+
+
+def _show_expectation(output: Output, found: Expectation) -> None:
+    output.table(
+        f"Expected grades ({found.n_expected:,}) and spreads ({found.n_spread:,}) of "
+        f"{found.n_queries:,} queries",
+        ["Figure", "Value", "95 % interval over queries"],
+        [[EXPECTATION_LABELS[name], *shown_figure(f)] for name, f in found.figures.items()],
+    )
 
 
 def _show_groups(output: Output, calibration: Calibration) -> None:

@@ -12,6 +12,7 @@ import click
 
 from relgate.eval.cli.common import (
     FILE,
+    FiniteRange,
     Output,
     config_option,
     judge_options,
@@ -164,7 +165,7 @@ def verify(**flags: Any) -> None:  # noqa: ANN401 - click
 @command.command("prune")
 @click.option("--version", help="Grades of this judge version, or of all with this tag.")
 @click.option("--model", help="Grades of this model.")
-@click.option("--older-than", type=click.FloatRange(min=0), help="Grades older than so many days.")
+@click.option("--older-than", type=FiniteRange(min=0), help="Grades older than so many days.")
 @_yes
 @_common
 def prune(version: str | None, model: str | None, **flags: Any) -> None:  # noqa: ANN401 - click

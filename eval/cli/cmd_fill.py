@@ -50,8 +50,9 @@ def command(runs: tuple[Path, ...], out: Path, *, whole: bool, **flags: Any) -> 
     """Have a judge grade the gaps, and write a new list; people outrank judges."""
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
     from relgate.eval.cli.show import show_plan  # noqa: PLC0415
-    from relgate.eval.filling import align_inputs, fill_runs, plan_runs  # noqa: PLC0415
+    from relgate.eval.filling import align_inputs, fill_runs  # noqa: PLC0415
     from relgate.eval.lists.write import write_list  # noqa: PLC0415
+    from relgate.eval.plans import plan_runs  # noqa: PLC0415
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
     names = (
@@ -81,7 +82,8 @@ def command(runs: tuple[Path, ...], out: Path, *, whole: bool, **flags: Any) -> 
     for line in (*aligned.axis.warnings, *aligned.warnings):
         output.remark(line)
     if flags["dry_run"]:
-        show_plan(output, plan_runs(aligned, opened, catalogue, project))
+        plan = plan_runs(aligned, opened, catalogue, project)
+        show_plan(output, plan)
         return 0
     load.writable(out.parent)
     done = fill_runs(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from relgate.eval.cli.common import FILE, Output, now, output_options
+from relgate.eval.cli.common import FILE, FiniteRange, Output, now, output_options
 
 if TYPE_CHECKING:
     from relgate.eval.golden.content import Change
@@ -155,7 +155,7 @@ def tag(path: Path, name: str, **flags: Any) -> None:  # noqa: ANN401 - click
 @click.option("--size", type=click.IntRange(1), default=300, help="Queries to draw; 300.")
 @click.option("--out", type=FILE, required=True, help="The new set.")
 @click.option("--seed", type=int, default=0, help="Another seed draws another lot.")
-@click.option("--least-count", type=click.FloatRange(0), default=1, help="Searches; 1.")
+@click.option("--least-count", type=FiniteRange(0), default=1, help="Searches; 1.")
 @click.option(
     "--least-users",
     type=click.IntRange(1),

@@ -133,6 +133,7 @@ def _row(hit: JudgedHit) -> dict[str, Any]:
         "reason": hit.reason,
         "expected_grade": hit.expected_grade,
         "spread": hit.spread,
+        "probabilities": None if hit.probabilities is None else list(hit.probabilities),
         "error": hit.error,
         "detail": hit.detail,
     }

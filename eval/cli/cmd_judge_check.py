@@ -13,6 +13,7 @@ import click
 from relgate.eval.cli.common import (
     FILE,
     OUT_DIR,
+    FiniteRange,
     Output,
     config_option,
     judge_options,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _MAX_BATCH = 25
-_SHARE = click.FloatRange(0, 1)
+_SHARE = FiniteRange(0, 1)
 
 
 @click.command("judge-check")

@@ -12,6 +12,7 @@ from relgate.eval.cli.cmd_fill import list_format
 from relgate.eval.cli.common import (
     FILE,
     OUT_DIR,
+    FiniteRange,
     Output,
     config_option,
     judge_options,
@@ -43,7 +44,7 @@ _SETTINGS = (
 @judge_options
 @click.option("--system-model", "system_models", multiple=True, help="A model in the pipeline.")
 @click.option(
-    "--max-age-days", type=click.FloatRange(0, 100_000), help="Older judgments are stale; no limit."
+    "--max-age-days", type=FiniteRange(0, 100_000), help="Older judgments are stale; no limit."
 )
 @click.option("--run", "runs", type=FILE, multiple=True, help="Score it by both lists; repeatable.")
 @run_format_option
@@ -149,13 +150,13 @@ def _show_look(output: Output, looked: Any) -> None:  # noqa: ANN401 - Look, laz
 
 
 def _show_plan(output: Output, looked: Any, plan: Any) -> None:  # noqa: ANN401 - FillPlan, lazily imported
-    from relgate.eval.cli.show import show_plan  # noqa: PLC0415
-    from relgate.eval.refresh.report import look_document, plan_document  # noqa: PLC0415
+    from relgate.eval.cli.show import plan_lines  # noqa: PLC0415
+    from relgate.eval.gaps.plan import plan_document  # noqa: PLC0415
+    from relgate.eval.refresh.report import look_document  # noqa: PLC0415
 
-    if output.as_json:
-        output.document({**look_document(looked), "plan": plan_document(plan)})
-    else:
-        show_plan(output, plan)
+    for line in plan_lines(plan):
+        output.line(line)
+    output.document({**look_document(looked), "plan": plan_document(plan)})
 
 
 def _places(folder: Path) -> dict[str, Path]:

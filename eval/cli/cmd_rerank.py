@@ -11,6 +11,7 @@ import click
 
 from relgate.eval.cli.common import (
     FILE,
+    FiniteRange,
     Output,
     config_option,
     judge_options,
@@ -38,10 +39,10 @@ _QUERIES_AT_ONCE = 4
 @click.option("--queries", type=FILE, help="Query texts.")
 @judge_options
 @click.option("--pool", type=click.IntRange(1, 1000), default=50, help="Hits judged; 50.")
-@click.option("--weight", type=click.FloatRange(0, 1),
+@click.option("--weight", type=FiniteRange(0, 1),
               help="The first stage's weight, one for all ranks; else .75 to rank 3, .60 to rank "
               "10, .40 after.")  # fmt: skip
-@click.option("--deadline", type=click.FloatRange(0.1, 600), default=60.0,
+@click.option("--deadline", type=FiniteRange(0.1, 600), default=60.0,
               help="Seconds a query; after them the first stage's order stays. 60.")  # fmt: skip
 @click.option("--cache", type=FILE, help="Folder of paid grades, or redis://...")
 @click.option("--out", type=FILE, required=True, help="The new run: .jsonl, .run or .trec.")

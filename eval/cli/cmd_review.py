@@ -11,6 +11,7 @@ import click
 from relgate.eval.cli.common import (
     FILE,
     OUT_DIR,
+    FiniteRange,
     Output,
     config_option,
     judge_options,
@@ -25,6 +26,8 @@ from relgate.eval.cli.common import (
 )
 
 __all__ = ["command"]
+
+_JUDGE_ERROR = 0.95
 
 _MILDER = {"needs-work": 0, "block": 1, "refuse": 2}
 
@@ -86,6 +89,14 @@ def _print_schema(ctx: click.Context, _param: click.Parameter, value: bool) -> N
     "--correct", is_flag=True,
     help="Have the judge grade people's pairs within k too, so that its delta can be corrected.",
 )  # fmt: skip
+@click.option(
+    "--judge-error",
+    flag_value=_JUDGE_ERROR,
+    is_flag=False,
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
+    help="With --fill open: hold the verdict against the grades that the judge may have got wrong, "
+    f"by its certificate; the share of people's grades that stays possible, {_JUDGE_ERROR}.",
+)
 @spending_options
 @click.option("--certificates", type=FILE, help="Folder of calibration certificates.")
 @click.option("--cache", type=FILE, help="Folder of paid grades, or redis://...")
@@ -133,9 +144,8 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
         read_inputs,
         spare_review_inputs,
     )
-    from relgate.eval.cli.show import show_plan  # noqa: PLC0415
-    from relgate.eval.filling import align_inputs, plan_runs  # noqa: PLC0415
-    from relgate.eval.workflow import ReviewRequest, review_runs  # noqa: PLC0415
+    from relgate.eval.cli.show import show_review_plan  # noqa: PLC0415
+    from relgate.eval.workflow import ReviewRequest, plan_review, review_runs  # noqa: PLC0415
 
     project = _project(output, flags)
     spare_review_inputs(project, flags, REVIEW_FILES)
@@ -143,12 +153,7 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
     catalogue, opened = _judge(output, flags, project, read)
     if flags["correct"] and opened is None:
         raise click.UsageError("--correct has the judge of a fill grade more: give --judge")
-    if flags["dry_run"]:
-        aligned = align_inputs(read.labels, (read.before, read.after), project, table=read.table)
-        more = _more_gaps(aligned, project, read.people, opened) if flags["correct"] else ()
-        show_plan(output, plan_runs(aligned, opened, catalogue, project, more=more))
-        return 0
-    if project.out is not None:
+    if project.out is not None and not flags["dry_run"]:
         load.writable(project.out, REVIEW_FILES)
     request = ReviewRequest(
         project=project,
@@ -163,6 +168,10 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
         people=read.people,
         correct=flags["correct"],
     )
+    if flags["dry_run"]:
+        sides = (read.labels, read.before, read.after)
+        show_review_plan(output, plan_review(*sides, request, table=read.table))
+        return 0
     done = review_runs(
         read.labels,
         read.before,
@@ -174,19 +183,12 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
     return _deliver(output, project, done, annotations=flags["annotations"])
 
 
-def _more_gaps(aligned: Any, project: Any, people: Any, opened: Any) -> Any:  # noqa: ANN401
-    """People's pairs that the judge would grade too."""
-    from relgate.eval.correcting import review_gaps  # noqa: PLC0415 - numpy
-
-    return review_gaps(aligned, project, people=people, opened=opened)
-
-
 def _project(output: Output, flags: Mapping[str, Any]) -> Any:  # noqa: ANN401 - Project
     """The project's settings with this command's flags on top."""
     names = (
         "judgments", "scale", "judgments_source", "catalogue", "queries", "change", "k",
-        "floor", "gain", "no_ideal", "judge", "judge_family", "fill", "certificates",
-        "cache", "fail_on", "out", "max_calls", "max_cost",
+        "floor", "gain", "no_ideal", "judge", "judge_family", "fill", "judge_error",
+        "certificates", "cache", "fail_on", "out", "max_calls", "max_cost",
     )  # fmt: skip
     given = {name: flags[name] for name in names}
     models = {"system_models": flags["system_models"] or None}
@@ -238,8 +240,10 @@ def _judge(
     from relgate.eval.workflow import system_models  # noqa: PLC0415
 
     if flags["fill"] is None and flags["judge"] is None:
-        if flags["dry_run"]:
-            raise click.UsageError("--dry-run plans a fill: give --judge")
+        for flag in ("dry_run", "judge_error"):
+            if flags[flag]:
+                name = flag.replace("_", "-")
+                raise click.UsageError(f"--{name} goes with a fill: give --judge, and --fill")
         return _for_titles(output, flags, project), None
     if project.judge is None:
         raise click.UsageError("--fill needs a judge: --judge, or judge in relgate.toml")

@@ -10,6 +10,7 @@ import click
 
 from relgate.eval.cli.common import (
     FILE,
+    FiniteRange,
     Output,
     config_option,
     list_options,
@@ -39,7 +40,7 @@ _SHOWN = 5
 )
 @click.option(
     "--persistence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
     default=0.8,
     help="RBP's p; 0.8 by default.",
 )

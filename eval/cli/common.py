@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +21,7 @@ from relgate.judge.redact import known_secrets, redact
 __all__ = [
     "FILE",
     "OUT_DIR",
+    "FiniteRange",
     "Output",
     "commit",
     "config_option",
@@ -36,6 +38,23 @@ __all__ = [
 
 FILE = click.Path(path_type=Path)
 OUT_DIR = click.Path(path_type=Path, file_okay=False)
+
+
+class FiniteRange(click.FloatRange):
+    """A range of numbers; click's own lets NaN pass, which no comparison holds against."""
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - click
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> float:
+        """The number, or click's own complaint."""
+        number = float(super().convert(value, param, ctx))
+        if not isfinite(number):
+            self.fail(f"{value} is no finite number", param, ctx)
+        return number
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -102,7 +121,7 @@ def spending_options(function: F) -> F:
     return _stack(
         click.option("--dry-run", is_flag=True, help="Say what it would ask and cost, and stop."),
         click.option("--max-calls", type=click.IntRange(0), help="Stop after so many calls."),
-        click.option("--max-cost", type=click.FloatRange(0), help="Stop at so many US dollars."),
+        click.option("--max-cost", type=FiniteRange(0), help="Stop at so many US dollars."),
     )(function)
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from relgate.eval.cli.common import Output
-from relgate.eval.gaps.plan import FillPlan
+from relgate.eval.gaps.plan import FillPlan, OpenPlan, plan_document
 from relgate.eval.report import phrases
 from relgate.eval.report.losers import loser_lines
 from relgate.eval.report.supplied import mode_rows
-from relgate.eval.review.types import Review, RuleState
+from relgate.eval.review.types import Evidence, Review, RuleState
 from relgate.judge.prices import PRICES_AS_OF
 
-__all__ = ["plan_json", "plan_lines", "show_plan", "show_review"]
+__all__ = ["plan_lines", "show_plan", "show_review", "show_review_plan"]
+
 
 _STATES = {
     RuleState.PASSED: "passed",
@@ -27,23 +27,7 @@ def show_review(output: Output, review: Review) -> None:
     evidence = review.evidence
     _show_basis(output, review)
     output.line()
-    output.table(
-        "Aggregate",
-        ["Metric", "Before", "After", "Delta", "Queries"],
-        [
-            [
-                a.name,
-                f"{a.before:.4f}",
-                f"{a.after:.4f}",
-                f"{a.delta:+.4f}",
-                "?" if a.n is None else str(a.n),
-            ]
-            for a in evidence.aggregates
-        ],
-    )
-    if evidence.modes:
-        columns = ["Mode", "Metric", "Before", "After", "Delta"]
-        output.table("By mode", columns, list(mode_rows(evidence)), text_columns=(0, 1))
+    _show_means(output, evidence)
     rows, rest = phrases.significant(evidence)
     if rows:
         output.table(
@@ -94,17 +78,40 @@ def _show_basis(output: Output, review: Review) -> None:
         output.line(f"Corrected {line}")
 
 
+def _show_means(output: Output, evidence: Evidence) -> None:
+    """Every mean, by mode where modes are told apart, and under the judge's own doubt."""
+    output.table(
+        "Aggregate",
+        ["Metric", "Before", "After", "Delta", "Queries"],
+        [
+            [
+                a.name,
+                f"{a.before:.4f}",
+                f"{a.after:.4f}",
+                f"{a.delta:+.4f}",
+                "?" if a.n is None else str(a.n),
+            ]
+            for a in evidence.aggregates
+        ],
+    )
+    if evidence.modes:
+        columns = ["Mode", "Metric", "Before", "After", "Delta"]
+        output.table("By mode", columns, list(mode_rows(evidence)), text_columns=(0, 1))
+    if evidence.expected is not None:
+        output.line(f"Expected  {phrases.expected_line(evidence.expected)}")
+
+
 def show_plan(output: Output, plan: FillPlan) -> None:
     """What would be asked and what it would cost."""
     for line in plan_lines(plan):
         output.line(line)
-    output.document(plan_json(plan))
+    output.document(plan_document(plan))
 
 
-def plan_lines(plan: FillPlan) -> Iterator[str]:
+def plan_lines(plan: FillPlan, what: str = "to grade") -> Iterator[str]:
     """What would be asked and what it would cost, a line each."""
     yield (
-        f"{plan.pairs:,} pairs to grade, {plan.cached:,} of them in the cache: {plan.calls:,} calls"
+        f"{plan.pairs:,} pairs {what}, {plan.cached:,} of them in the cache: {plan.calls:,} calls"
     )
     if plan.no_text:
         yield f"{plan.no_text:,} pairs have no text in the catalogue and would not be asked"
@@ -121,14 +128,29 @@ def plan_lines(plan: FillPlan) -> Iterator[str]:
         )
 
 
-def plan_json(plan: FillPlan) -> dict[str, Any]:
-    """The plan as plain data."""
-    return {
-        "pairs": plan.pairs,
-        "cached": plan.cached,
-        "no_text": plan.no_text,
-        "calls": plan.calls,
-        "prompt_tokens": [plan.prompt.least, plan.prompt.most],
-        "reply_tokens": [plan.reply.least, plan.reply.most],
-        "cost_usd": None if plan.cost_usd is None else list(plan.cost_usd),
-    }
+def show_review_plan(output: Output, plan: FillPlan | OpenPlan) -> None:
+    """What a review's fill would ask for; of a verdict-driven one first, and at most."""
+    if isinstance(plan, FillPlan):
+        show_plan(output, plan)
+        return
+    if not plan.most.pairs:
+        output.line("no unrated document within k is open to the judge")
+    elif plan.first is None:
+        output.line(
+            f"no pair to grade: whatever the {plan.most.pairs:,} unrated within k are worth, the "
+            f"verdict is {plan.verdict}"
+        )
+    else:
+        for line in (
+            *plan_lines(plan.first, "in the first wave"),
+            "It goes on in waves until no grade left can change the verdict; at most:",
+            *plan_lines(plan.most),
+        ):
+            output.line(line)
+    output.document(
+        {
+            **plan_document(plan.most),
+            "first_wave": None if plan.first is None else plan_document(plan.first),
+            "settled": plan.verdict,
+        }
+    )

@@ -11,7 +11,14 @@ from types import MappingProxyType
 from relgate.cache.keys import text_hash
 from relgate.eval.gaps.find import QueryGaps
 from relgate.eval.lists.build import ListBuilder
-from relgate.eval.lists.types import Judgment, JudgmentList, Provenance, Query, Source
+from relgate.eval.lists.types import (
+    Judgment,
+    JudgmentList,
+    Provenance,
+    Query,
+    Source,
+    match_key,
+)
 from relgate.judge.types import Candidate, GradeError, Judge, JudgedHit
 from relgate.rubrics.errors import UsageError
 
@@ -19,6 +26,8 @@ __all__ = ["Filled", "Progress", "fill_gaps", "merge_filled"]
 
 _QUERIES_AT_ONCE = 32
 """Queries under way at once; how many calls that makes is the judge's own limit."""
+
+_SUM_TOLERANCE = 1e-6
 
 Progress = Callable[[int, int], None]
 """Told how many pairs are done, of how many."""
@@ -35,6 +44,7 @@ class Filled:
         not_asked: pairs left out because the run had stopped: a budget, a dead key.
         no_text: pairs that the catalogue has no text for; not put to the judge.
         first_error: the first failure in the judge's words, or None.
+        probabilities: by (query id, match key), the share of each grade, of a judge that tells.
     """
 
     judgments: tuple[Judgment, ...]
@@ -43,6 +53,9 @@ class Filled:
     not_asked: int = 0
     no_text: int = 0
     first_error: str | None = None
+    probabilities: Mapping[tuple[str, str], tuple[float, ...]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
 
     @property
     def error_rate(self) -> float:
@@ -79,10 +92,43 @@ async def fill_gaps(
         RelgateError: what the judge itself raises, such as a cache that is required and full.
     """
     asks, no_text = _asks(gaps, candidate_of)
-    total = sum(len(ask.candidates) for ask in asks)
+    rows = await _answered(judge, asks, on_progress)
+    stamp = Provenance(
+        source=Source.JUDGE,
+        judge_version=judge.version,
+        fingerprint=judge.fingerprint,
+        model=judge.model,
+        certificate=certificate,
+        judged_at=judged_at,
+    )
+    ungraded = [row.hit for row in rows if row.hit.error is not None]
+    failed = [hit for hit in ungraded if hit.error is not GradeError.NOT_ASKED]
+    not_asked = len(ungraded) - len(failed)
+    return Filled(
+        judgments=tuple(_judgment(row, stamp) for row in rows if row.hit.graded),
+        asked=len(rows) - not_asked,
+        not_asked=not_asked,
+        errors=MappingProxyType(Counter(str(hit.error) for hit in failed)),
+        no_text=no_text,
+        first_error=next((hit.detail for hit in (*failed, *ungraded) if hit.detail), None),
+        probabilities=MappingProxyType(_probabilities(rows)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One pair, and what the judge said of it."""
+
+    query: Query
+    candidate: Candidate
+    hit: JudgedHit
+
+
+async def _answered(judge: Judge, asks: Sequence[_Ask], on_progress: Progress | None) -> list[_Row]:
+    """Every pair with its answer, in the order asked; many queries are under way at once."""
+    total, done = sum(len(ask.candidates) for ask in asks), 0
     answers: dict[int, list[JudgedHit]] = {}
     pending = iter(enumerate(asks))
-    done = 0
 
     async def worker() -> None:
         nonlocal done
@@ -98,30 +144,25 @@ async def fill_gaps(
                 group.create_task(worker())
     except ExceptionGroup as raised:  # the first is the cause; the rest were cut short by it
         raise raised.exceptions[0] from None
-    stamp = Provenance(
-        source=Source.JUDGE,
-        judge_version=judge.version,
-        fingerprint=judge.fingerprint,
-        model=judge.model,
-        certificate=certificate,
-        judged_at=judged_at,
-    )
-    rows = [
-        (asks[number].query, candidate, hit)
-        for number in sorted(answers)
-        for candidate, hit in zip(asks[number].candidates, answers[number], strict=True)
+    return [
+        _Row(ask.query, candidate, hit)
+        for number, ask in enumerate(asks)
+        for candidate, hit in zip(ask.candidates, answers[number], strict=True)
     ]
-    ungraded = [hit for _, _, hit in rows if hit.error is not None]
-    failed = [hit for hit in ungraded if hit.error is not GradeError.NOT_ASKED]
-    not_asked = len(ungraded) - len(failed)
-    return Filled(
-        judgments=tuple(_judgment(*row, stamp) for row in rows if row[2].graded),
-        asked=total - not_asked,
-        not_asked=not_asked,
-        errors=MappingProxyType(Counter(str(hit.error) for hit in failed)),
-        no_text=no_text,
-        first_error=next((hit.detail for hit in (*failed, *ungraded) if hit.detail), None),
-    )
+
+
+def _probabilities(rows: Sequence[_Row]) -> dict[tuple[str, str], tuple[float, ...]]:
+    """Those that can be believed; a judge of the user's own may give any numbers."""
+    return {
+        (row.query.id, match_key(row.hit.id)): shares
+        for row in rows
+        if row.hit.graded and (shares := row.hit.probabilities) is not None and _believed(shares)
+    }
+
+
+def _believed(shares: tuple[float, ...]) -> bool:
+    in_range = all(0 <= share <= 1 for share in shares)  # NaN is not
+    return in_range and abs(sum(shares) - 1) < _SUM_TOLERANCE
 
 
 def _asks(
@@ -137,15 +178,16 @@ def _asks(
     return asks, no_text
 
 
-def _judgment(query: Query, candidate: Candidate, hit: JudgedHit, stamp: Provenance) -> Judgment:
+def _judgment(row: _Row, stamp: Provenance) -> Judgment:
+    hit = row.hit
     made = stamp if hit.judged_at is None else replace(stamp, judged_at=hit.judged_at)
     return Judgment(
-        query=query,
+        query=row.query,
         doc_id=hit.id,
         grade=hit.grade,
         provenance=made,
         reason=hit.reason or None,
-        text_hash=text_hash(candidate.text),
+        text_hash=text_hash(row.candidate.text),
     )
 
 

@@ -9,10 +9,11 @@ from types import MappingProxyType
 
 from relgate.eval.bounds.order import open_rules
 from relgate.eval.bounds.rules import Standing, verdict_range
+from relgate.eval.gaps.doubt import JudgeError
 from relgate.eval.gaps.fill import Filled, Progress, fill_gaps, merge_filled
 from relgate.eval.gaps.find import QueryGaps
 from relgate.eval.gaps.open import OpenGaps
-from relgate.eval.lists.types import Judgment, JudgmentList
+from relgate.eval.lists.types import Judgment, JudgmentList, Query
 from relgate.eval.review.types import Evidence, Verdict
 from relgate.judge.types import Candidate, Judge
 
@@ -33,6 +34,9 @@ class OpenFacts:
         standings: every rule over all those grades.
         open: the pairs that can still change the verdict, by query; empty when settled.
         exact: every bound is reached by some fill; else some are outer bounds.
+        judge_error: what the judges may have got wrong, where the bounds run over that too.
+        doubted: judged documents for which they leave more than one grade possible.
+        doubtful: those of them within k that can still change the verdict, by query.
     """
 
     pairs: int
@@ -44,10 +48,13 @@ class OpenFacts:
     standings: tuple[Standing, ...]
     open: tuple[QueryGaps, ...] = ()
     exact: bool = True
+    judge_error: JudgeError | None = None
+    doubted: int = 0
+    doubtful: tuple[tuple[Query, tuple[str, ...]], ...] = ()
 
     @property
     def settled(self) -> bool:
-        """No grade of what is left can change the verdict."""
+        """No grade of what is left, or that the judge may have got wrong, changes the verdict."""
         return self.least is self.most
 
     @property
@@ -135,6 +142,9 @@ def _together(waves: Sequence[Filled], no_text: int) -> Filled:
         not_asked=sum(wave.not_asked for wave in waves),
         no_text=no_text,
         first_error=next((w.first_error for w in waves if w.first_error is not None), None),
+        probabilities=MappingProxyType(
+            {pair: shares for wave in waves for pair, shares in wave.probabilities.items()}
+        ),
     )
 
 
@@ -152,4 +162,7 @@ def _facts(
         standings=ranges,
         open=gaps.still_open(evidence, ranges),
         exact=gaps.table.exact,
+        judge_error=gaps.judge_error,
+        doubted=gaps.doubted,
+        doubtful=gaps.still_doubted(evidence, ranges),
     )

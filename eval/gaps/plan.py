@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from relgate.cache.judge import CachedJudge
 from relgate.eval.gaps.find import QueryGaps
@@ -12,7 +13,7 @@ from relgate.judge.prices import Price, cost_usd
 from relgate.judge.tokens import TokenRange, reply_tokens, token_range
 from relgate.judge.types import Candidate
 
-__all__ = ["FillPlan", "plan_batches", "plan_fill"]
+__all__ = ["FillPlan", "OpenPlan", "plan_batches", "plan_document", "plan_fill"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,34 @@ class FillPlan:
             ),
             cost_usd(self.price, prompt_tokens=self.prompt.most, completion_tokens=self.reply.most),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPlan:
+    """What a verdict-driven fill would do: how far it goes depends on the grades that come.
+
+    Attributes:
+        most: everything that it could ask for.
+        first: its first wave; None when the verdict is settled without any grade.
+        verdict: the settled verdict in that case, and None otherwise.
+    """
+
+    most: FillPlan
+    first: FillPlan | None
+    verdict: str | None
+
+
+def plan_document(plan: FillPlan) -> dict[str, Any]:
+    """A plan as plain values."""
+    return {
+        "pairs": plan.pairs,
+        "cached": plan.cached,
+        "no_text": plan.no_text,
+        "calls": plan.calls,
+        "prompt_tokens": [plan.prompt.least, plan.prompt.most],
+        "reply_tokens": [plan.reply.least, plan.reply.most],
+        "cost_usd": None if plan.cost_usd is None else list(plan.cost_usd),
+    }
 
 
 def plan_fill(

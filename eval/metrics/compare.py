@@ -23,6 +23,7 @@ __all__ = [
     "holm",
     "minimum_detectable_effect",
     "queries_needed",
+    "sign_flip_bounds",
     "sign_flip_p",
 ]
 
@@ -170,11 +171,54 @@ def sign_flip_p(deltas: _Floats, *, flips: int = 10_000, seed: int = 0) -> float
     if not len(deltas):
         return float("nan")
     moved = deltas[deltas != 0]
-    bar = abs(float(moved.sum())) - 1e-12 * float(np.abs(moved).sum())  # sums may round apart
     if len(moved) <= _EXACT_UP_TO:
-        return float((np.abs(_all_signed_sums(moved)) >= bar).mean())
-    sums = _drawn_signed_sums(moved, flips, np.random.default_rng(seed))
-    return (int((np.abs(sums) >= bar).sum()) + 1) / (flips + 1)
+        return _exact_p(moved)
+    return _drawn_p(deltas, flips=flips, seed=seed)
+
+
+def sign_flip_bounds(
+    low: _Floats, high: _Floats, *, flips: int = 10_000, seed: int = 0
+) -> tuple[float, float]:
+    """The least and the greatest `sign_flip_p` of deltas that lie between `low` and `high`.
+
+    While the mean is above 0, a sign pattern is as far from 0 just when the deltas that it turns,
+    or the others, sum to 0 or less. So p falls as any delta rises, and below 0 it rises: its ends
+    are at the corners. That holds for one set of patterns; which one is used depends on how many
+    deltas are 0, so where that can go either way nothing is said: (0, 1).
+
+    Args:
+        low: the least each delta can be, shape (n,).
+        high: the greatest.
+        flips: as for `sign_flip_p`.
+        seed: likewise.
+    """
+    surely_moved = int(((low > 0) | (high < 0)).sum())
+    if not len(low) or len(low) > _EXACT_UP_TO >= surely_moved:
+        return 0.0, 1.0
+
+    def p(deltas: _Floats) -> float:
+        exact = len(deltas) <= _EXACT_UP_TO
+        return _exact_p(deltas) if exact else _drawn_p(deltas, flips=flips, seed=seed)
+
+    least, most = float(low.sum()), float(high.sum())
+    at_most = p(high) if most > 0 else 1.0
+    at_least = p(low) if least < 0 else 1.0
+    if least > 0:
+        return at_most, p(low)
+    if most < 0:
+        return at_least, p(high)
+    return min(at_least, at_most), 1.0
+
+
+def _exact_p(moved: _Floats) -> float:
+    """Over every sign pattern."""
+    return float((np.abs(_all_signed_sums(moved)) >= _bar(moved)).mean())
+
+
+def _drawn_p(deltas: _Floats, *, flips: int, seed: int) -> float:
+    """Over drawn patterns; a zero delta has its own sign, so that n and seed fix the draw."""
+    sums = _drawn_signed_sums(deltas, flips, np.random.default_rng(seed))
+    return (int((np.abs(sums) >= _bar(deltas)).sum()) + 1) / (flips + 1)
 
 
 def _drawn_signed_sums(values: _Floats, draws: int, rng: np.random.Generator) -> _Floats:
@@ -190,6 +234,11 @@ def _drawn_signed_sums(values: _Floats, draws: int, rng: np.random.Generator) ->
     for table in eights @ signs.T:
         sums += table.take(rng.integers(0, 256, draws, dtype=np.uint8))
     return sums
+
+
+def _bar(deltas: _Floats) -> float:
+    """How far from 0 is far enough; sums may round apart."""
+    return abs(float(deltas.sum())) - 1e-12 * float(np.abs(deltas).sum())
 
 
 def _all_signed_sums(values: _Floats) -> _Floats:

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from relgate.eval.gaps.plan import FillPlan
 from relgate.eval.refresh.apply import Move, StaleRow
 from relgate.eval.refresh.shift import RunShift
 from relgate.eval.refresh.stale import Staleness, State
 from relgate.eval.refresh.work import Look, Regraded
 
-__all__ = ["Report", "look_document", "plan_document", "refresh_document"]
+__all__ = ["Report", "look_document", "refresh_document"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,19 +65,6 @@ def _by_source(staleness: Staleness) -> dict[str, dict[str, int]]:
     return {
         who: {state.value: staleness.count(state, by_judge=judge) for state in State}
         for who, judge in (("judge", True), ("people", False))
-    }
-
-
-def plan_document(plan: FillPlan) -> dict[str, Any]:
-    """What grading anew would take."""
-    return {
-        "pairs": plan.pairs,
-        "cached": plan.cached,
-        "no_text": plan.no_text,
-        "calls": plan.calls,
-        "prompt_tokens": [plan.prompt.least, plan.prompt.most],
-        "reply_tokens": [plan.reply.least, plan.reply.most],
-        "cost_usd": None if plan.cost_usd is None else list(plan.cost_usd),
     }
 
 

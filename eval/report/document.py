@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from relgate.eval.gaps.doubt import JudgeError
 from relgate.eval.gaps.fill_open import OpenFacts
 from relgate.eval.report.corrected import correction_values
 from relgate.eval.report.losers import losers_values
@@ -26,6 +27,7 @@ from relgate.eval.report.values import moved, number, picked, plain
 from relgate.eval.review.types import (
     Coverage,
     Evidence,
+    ExpectedScores,
     FillFacts,
     Finding,
     JudgeUse,
@@ -98,6 +100,7 @@ def review_document(review: Review, open_fill: OpenFacts | None = None) -> dict[
         "noise": _noise(evidence),
         "corrected": correction_values(evidence),
         "without_judge": None if evidence.unfilled is None else aggregate_values(evidence.unfilled),
+        "expected": None if evidence.expected is None else _expected(evidence.expected),
         "settings": review.settings.numbers(),
         "settings_changed": sorted(review.settings.changed()),
         "inputs": dict(evidence.inputs),
@@ -118,6 +121,11 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "severity": finding.severity.word,
         **picked(finding, "message", "figures", "advice", "queries"),
     }
+
+
+def _expected(expected: ExpectedScores) -> dict[str, Any]:
+    found = {name: plain(value) for name, value in asdict(expected).items()}
+    return {**found, "delta": number(expected.delta)}
 
 
 def _query(query: QueryEvidence) -> dict[str, Any]:
@@ -195,6 +203,30 @@ def _open_fill(facts: OpenFacts) -> dict[str, Any]:
         "open": [
             {"id": gap.query.id, "text": gap.query.shown, "doc_ids": list(gap.doc_ids)}
             for gap in facts.open
+        ],
+        "judge_error": None
+        if facts.judge_error is None
+        else _judge_error(facts.judge_error, facts),
+    }
+
+
+def _judge_error(error: JudgeError, facts: OpenFacts) -> dict[str, Any]:
+    return {
+        "level": error.level,
+        "judges": [
+            {
+                "version": judge.version,
+                "fingerprint": fingerprint,
+                "certificate": judge.certificate,
+                "labels": judge.labels,
+                "possible": {str(g): list(kept) for g, kept in enumerate(judge.possible)},
+            }
+            for fingerprint, judge in error.judges.items()
+        ],
+        "documents": facts.doubted,
+        "open": [
+            {"id": query.id, "text": query.shown, "doc_ids": list(docs)}
+            for query, docs in facts.doubtful
         ],
     }
 

@@ -158,6 +158,9 @@ def _aggregate_table(evidence: Evidence) -> Iterator[str]:
         queries = "?" if unfilled.n is None else str(unfilled.n)
         name = f"{unfilled.name}, without the judge's grades"
         yield _row(name, unfilled.before, unfilled.after, queries)
+    if evidence.expected is not None:
+        yield ""
+        yield f"Expected {esc(phrases.expected_line(evidence.expected))}."
 
 
 def _row(name: str, before: float, after: float, queries: str) -> str:

@@ -12,6 +12,7 @@ from relgate.eval.review.types import (
     Coverage,
     Delta,
     Evidence,
+    ExpectedScores,
     QueryEvidence,
     Review,
     Unrated,
@@ -25,6 +26,7 @@ __all__ = [
     "correction_lines",
     "coverage_line",
     "diff_lines",
+    "expected_line",
     "fill_line",
     "judge_lines",
     "measured_line",
@@ -78,6 +80,17 @@ def diff_lines(evidence: Evidence) -> list[str]:
         + (f" and {len(places) - _SHOWN_PLACES} more" if len(places) > _SHOWN_PLACES else "")
         for kind, places in by_kind.items()
     ] or ["no search configuration that is known here"]
+
+
+def expected_line(expected: ExpectedScores) -> str:
+    """What the judge's own doubt makes of the delta."""
+    return (
+        f"{expected.name} by the judge's class probabilities: {expected.before:.4f} to "
+        f"{expected.after:.4f}, delta {expected.delta:+.4f}, 95 % of {expected.draws:,} draws in "
+        f"[{expected.low:+.4f}, {expected.high:+.4f}] (seed {expected.seed}); {expected.pairs} of "
+        f"{expected.filled} filled grades have them, each drawn by itself. The judge's own doubt, "
+        "not its error against people; no part of the verdict"
+    )
 
 
 def coverage_line(coverage: Coverage) -> str:

@@ -22,6 +22,7 @@ from relgate.eval.report.schema import (
     CorrectedShape,
     CoverageShape,
     DeltaShape,
+    ExpectedShape,
     FillShape,
     FiltersShape,
     FindingShape,
@@ -52,6 +53,7 @@ from relgate.eval.review.types import (
     Coverage,
     Delta,
     Evidence,
+    ExpectedScores,
     FillFacts,
     Finding,
     JudgeUse,
@@ -197,6 +199,7 @@ def _evidence(file: ReviewFile) -> Evidence:
         modes=tuple(_mode(mode) for mode in file.modes),
         correction=_correction(file.corrected),
         unfilled=None if file.without_judge is None else _aggregate(first, file.without_judge),
+        expected=None if file.expected is None else _expected(file.expected),
         titles={
             doc.doc_id: doc.title
             for loser in file.losers
@@ -236,6 +239,10 @@ def _mode(mode: ModeShape) -> ModeFigures:
         for key, found in (("relevance", mode.relevance), ("recall", mode.recall))
     )
     return ModeFigures(mode.name, relevance, recall, _value(mode.unrated_after), mode.lacks)
+
+
+def _expected(found: ExpectedShape) -> ExpectedScores:
+    return ExpectedScores(**found.model_dump(exclude={"delta"}))
 
 
 def _tools(file: ReviewFile) -> DebugTools:

@@ -236,6 +236,25 @@ class OpenQueryShape(_Shape):
     doc_ids: tuple[str, ...]
 
 
+class DoubtedJudgeShape(_Shape):
+    """For each grade of a judge's, the grades of people that its certificate leaves possible."""
+
+    version: str
+    fingerprint: str
+    certificate: str
+    labels: Count
+    possible: dict[str, tuple[Count, ...]]
+
+
+class JudgeErrorShape(_Shape):
+    """What the judges may have got wrong, and where that can still change the verdict."""
+
+    level: float
+    judges: tuple[DoubtedJudgeShape, ...]
+    documents: Count
+    open: tuple[OpenQueryShape, ...]
+
+
 class OpenFillShape(_Shape):
     """What a fill of only what is open did."""
 
@@ -250,6 +269,25 @@ class OpenFillShape(_Shape):
     rules: dict[RuleId, StandingShape]
     open_rules: tuple[RuleId, ...]
     open: tuple[OpenQueryShape, ...]
+    judge_error: JudgeErrorShape | None
+
+
+class ExpectedShape(_Shape):
+    """The gating mean over draws from the judge's own class probabilities; no verdict rests on it.
+
+    95 % of the draws have a delta between low and high.
+    """
+
+    name: str
+    before: float
+    after: float
+    delta: float
+    low: float
+    high: float
+    pairs: Count
+    filled: Count
+    draws: Count
+    seed: int
 
 
 class JudgeShape(_Shape):
@@ -453,6 +491,7 @@ class ReviewFile(_Shape):
     noise: NoiseShape | None
     corrected: CorrectedShape | None
     without_judge: AggregateShape | None
+    expected: ExpectedShape | None
     settings: dict[str, float]
     settings_changed: tuple[str, ...]
     inputs: dict[str, str]

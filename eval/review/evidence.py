@@ -37,6 +37,7 @@ from relgate.eval.review.types import (
     Basis,
     Coverage,
     Evidence,
+    ExpectedScores,
     FillFacts,
     JudgeUse,
     QueryEvidence,
@@ -71,6 +72,7 @@ class Extras:
         warnings: what the readers had to say.
         seed: of the resampling.
         unfilled: the gating aggregate before that fill.
+        expected: the gating aggregate under the judge's class probabilities, or None.
         titles: {document id: title}; empty without a catalogue.
         tools: where a report points to for one query.
         inputs: {what: where from and its hash}, for the record.
@@ -93,6 +95,7 @@ class Extras:
     warnings: tuple[str, ...] = ()
     seed: int = 0
     unfilled: Aggregate | None = None
+    expected: ExpectedScores | None = None
     titles: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     tools: DebugTools = field(default_factory=DebugTools)
     inputs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -181,7 +184,7 @@ def _queries(scored: Scored, runs: Sequence[Run], extras: Extras) -> tuple[Query
 
 def _as_given(extras: Extras) -> dict[str, Any]:
     """What the evidence takes over as it is."""
-    names = ("change", "fill", "overrides", "unfilled", "titles", "tools", "inputs")
+    names = ("change", "fill", "overrides", "unfilled", "expected", "titles", "tools", "inputs")
     return {name: getattr(extras, name) for name in names}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,7 @@ def test_it_names_judge_labels_figures_and_dates(trusted: Certificate):
     assert (trusted.judge_version, trusted.fingerprint) == (VERSION, FINGERPRINT)
     assert (trusted.n, trusted.n_queries, trusted.coverage) == (240, 30, 1)
     assert trusted.label_sources == {"human": 240}
+    assert trusted.table == ((60, 0, 0, 0), (0, 60, 0, 0), (0, 0, 60, 0), (0, 0, 0, 60))
     assert trusted.figures["f1"].point == 1
     assert trusted.level == "trusted"
     assert trusted.made_at == NOW.replace(microsecond=0)
@@ -125,6 +127,21 @@ def test_an_unknown_or_non_finite_value_is_refused(trusted: Certificate, tmp_pat
         path.write_text(json.dumps(trusted.model_dump(mode="json") | change))
         with pytest.raises(InputError, match="no valid certificate"):
             read_certificate(path)
+
+
+@pytest.mark.parametrize(
+    ("table", "says"), [([[1]], "240 compared pairs"), ([[240], []], "not square")]
+)
+def test_a_table_of_other_pairs_than_its_own_is_refused(
+    trusted: Certificate, tmp_path: Path, table: object, says: str
+):
+    """Also where the id was computed anew."""
+    data = trusted.model_dump(mode="json") | {"table": table}
+    rest = {key: value for key, value in data.items() if key != "certificate_id"}
+    data["certificate_id"] = sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+    (tmp_path / "c.json").write_text(json.dumps(data))
+    with pytest.raises(InputError, match=says):
+        read_certificate(tmp_path / "c.json")
 
 
 def test_a_missing_file_is_an_input_error(tmp_path: Path):

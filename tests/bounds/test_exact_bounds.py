@@ -7,7 +7,7 @@ from itertools import product
 from math import isnan, log2, nan
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from relgate.eval.bounds.pool import Pool, make_pool
@@ -80,9 +80,24 @@ def cases(draw):
     return grades, before, after, conventions, max_grade
 
 
-def every_fill(grades, pool: Pool, max_grade):
-    for fill in product(range(max_grade + 1), repeat=len(pool.docs)):
-        yield {**grades, **dict(zip(pool.docs, fill, strict=True))}
+@st.composite
+def doubted_cases(draw):
+    """As `cases`; a judge graded some documents and may have erred, in the runs or not."""
+    grades, before, after, conventions, max_grade = draw(cases())
+    k = conventions.k
+    unrated = {*before[:k], *after[:k]} - grades.keys()
+    doubts = {}
+    for doc in sorted(grades)[: 6 - len(unrated)]:  # 4^6 fills are written out
+        others = draw(st.sets(st.integers(0, max_grade)))
+        doubts[doc] = tuple(sorted({grades[doc], *others}))
+    return grades, before, after, conventions, max_grade, doubts
+
+
+def every_fill(grades, pool: Pool, max_grade, doubts=None):
+    doubts = doubts or {}
+    levels = [range(max_grade + 1)] * len(pool.docs) + list(doubts.values())
+    for fill in product(*levels):
+        yield {**grades, **dict(zip((*pool.docs, *doubts), fill, strict=True))}
 
 
 def extremes(values):
@@ -93,39 +108,54 @@ def extremes(values):
 @settings(deadline=None, max_examples=3_000)
 @given(cases())
 def test_bounds_are_those_of_all_fills_written_out(case) -> None:
+    check_every_fill(case, {})
+
+
+@settings(deadline=None, max_examples=1_500, suppress_health_check=[HealthCheck.too_slow])
+@given(doubted_cases())
+def test_bounds_under_a_judges_error_are_those_of_all_grades_that_stay_possible(case) -> None:
+    check_every_fill(case[:-1], case[-1])
+
+
+def check_every_fill(case, doubts) -> None:
     grades, before, after, conventions, max_grade = case
-    pool = make_pool(grades, before, after, conventions, max_grade=max_grade)
-    fills = list(every_fill(grades, pool, max_grade))
+    pool = make_pool(grades, before, after, conventions, max_grade=max_grade, doubts=doubts)
+    fills = list(every_fill(grades, pool, max_grade, doubts))
     was = [ndcg(fill, before, conventions) for fill in fills]
     now = [ndcg(fill, after, conventions) for fill in fills]
-    expected = {
-        ndcg_bounds(pool, 0, conventions): extremes(was),
-        ndcg_bounds(pool, 1, conventions): extremes(now),
-        delta_bounds(pool, conventions): extremes([a - b for a, b in zip(now, was, strict=True)]),
-        mrr_delta_bounds(pool): extremes(
-            [rr(f, after, conventions) - rr(f, before, conventions) for f in fills]
+    deltas = [a - b for a, b in zip(now, was, strict=True)]
+    pairs = [
+        (ndcg_bounds(pool, 0, conventions), was),
+        (ndcg_bounds(pool, 1, conventions), now),
+        (delta_bounds(pool, conventions), deltas),
+        (
+            mrr_delta_bounds(pool, conventions.floor),
+            [rr(f, after, conventions) - rr(f, before, conventions) for f in fills],
         ),
-        precision_delta_bounds(pool, conventions.k): extremes(
-            [precision(f, after, conventions) - precision(f, before, conventions) for f in fills]
+        (
+            precision_delta_bounds(pool, conventions),
+            [precision(f, after, conventions) - precision(f, before, conventions) for f in fills],
         ),
-    }
-    for found, (low, high) in expected.items():
+    ]
+    for found, values in pairs:
         assert found.exact
-        assert (found.low, found.high) == pytest.approx((low, high), abs=1e-12, nan_ok=True)
+        assert (found.low, found.high) == pytest.approx(extremes(values), abs=1e-12, nan_ok=True)
     out = [fell(fill, before, after, conventions, 2) for fill in fills]
     assert falls(pool, conventions.floor, 2) == (all(out), any(out))
+    ideals = [any(fill.values()) for fill in fills]
+    assert pool.has_ideal == all(ideals)
 
 
 @settings(deadline=None, max_examples=300)
-@given(cases())
+@given(doubted_cases())
 def test_outer_bounds_hold_the_exact_ones(case) -> None:
     """Where a scale has too many levels to go through, the bounds are wider, never narrower."""
-    grades, before, after, conventions, max_grade = case
-    pool = make_pool(grades, before, after, conventions, max_grade=max_grade)
+    grades, before, after, conventions, max_grade, doubts = case
+    pool = make_pool(grades, before, after, conventions, max_grade=max_grade, doubts=doubts)
     exact = delta_bounds(pool, conventions)
     weights, gains = pool.discounts(conventions.k), conventions.gains(max_grade + 1)
     base, moves = pool.dcg[1] - pool.dcg[0], weights[:, 1] - weights[:, 0]
-    outer = ratio_bounds(base, moves, pool.hist, gains, conventions.k, max_multisets=0)
+    outer = ratio_bounds(base, pool.groups(moves), pool.hist, gains, conventions.k, max_cells=0)
     assert not outer.exact
     assert -1 <= outer.low <= outer.high <= 1
     if not isnan(exact.low):
@@ -177,3 +207,36 @@ def test_twenty_documents_on_four_levels_are_bounded_exactly() -> None:
     pool = make_pool({}, before, after, Conventions(), max_grade=3)
     found = delta_bounds(pool, Conventions())
     assert (found.low, found.high, found.exact) == (pytest.approx(-1), pytest.approx(1), True)
+
+
+def test_a_judge_that_cannot_have_erred_leaves_one_value() -> None:
+    conventions, grades = Conventions(), {"a": 3, "b": 1}
+    one = make_pool(grades, ["a"], ["b"], conventions, max_grade=3, doubts={"a": (3,)})
+    found = delta_bounds(one, conventions)
+    assert one.doubted == ()
+    assert found.low == found.high
+
+
+def test_a_judged_document_beyond_both_runs_moves_the_ideal() -> None:
+    """x in neither run: at 3 it takes the first place of the ideal from a."""
+    conventions = Conventions()
+    grades = {"a": 3, "b": 0, "x": 0}
+    pool = make_pool(grades, ["b"], ["a"], conventions, max_grade=3, doubts={"x": (0, 3)})
+    found = delta_bounds(pool, conventions)
+    assert found.high == pytest.approx(1)
+    assert found.low == pytest.approx(1 / (1 + 1 / log2(3)))
+
+
+def test_a_deep_list_under_doubt_is_bounded_exactly() -> None:
+    """Ten a side, and 200 judged documents more that neither side shows: k of them count."""
+    before, after = [f"b{i}" for i in range(10)], [f"a{i}" for i in range(10)]
+    grades = {f"x{i}": i % 4 for i in range(200)}
+    grades |= {doc: i % 4 for i, doc in enumerate(before + after)}
+    sets = {0: (0, 1), 1: (0, 1, 2), 2: (1, 2, 3), 3: (2, 3)}
+    pool = make_pool(
+        grades, before, after, Conventions(), max_grade=3,
+        doubts={doc: sets[grade] for doc, grade in grades.items()},
+    )  # fmt: skip
+    found = delta_bounds(pool, Conventions())
+    assert found.exact
+    assert -1 < found.low < found.high < 1

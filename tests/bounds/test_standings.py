@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from relgate.eval.bounds.marks import Marks
 from relgate.eval.bounds.order import next_documents, open_rules, stakes
 from relgate.eval.bounds.pool import Pool, make_pool
-from relgate.eval.bounds.rules import Marks, Standing, standings, verdict_range
+from relgate.eval.bounds.rules import Standing, standings, verdict_range
 from relgate.eval.bounds.table import BoundsTable, bound_query, tabulate
 from relgate.eval.metrics.conventions import Conventions
 from relgate.eval.review.settings import ReviewSettings
@@ -27,7 +30,7 @@ def pool(before: str, after: str, grades: dict[str, int] | None = None) -> Pool:
     return make_pool(GRADES if grades is None else grades, before, after, CONVENTIONS, max_grade=3)
 
 
-def standing(rule: str, table: BoundsTable, *heads: int, **marks: bool) -> Standing:
+def standing(rule: str, table: BoundsTable, *heads: int, **marks: Any) -> Standing:
     n = len(table.open)
     head = np.isin(np.arange(n), heads)
     outcome = RuleOutcome(rule, RuleState.PASSED, "")
@@ -91,11 +94,35 @@ def test_a_rule_that_is_not_known_is_open_while_a_grade_is() -> None:
     assert standing("R99", table_of(pool("ab", "ab"))).word == "passes for every fill"
 
 
-def test_significance_is_open_only_where_it_can_gate() -> None:
-    table = table_of(pool("ab", "xa"))
-    assert standing("R17", table).word == "passes for every fill"
-    assert standing("R17", table, improve=True).most is Verdict.NEEDS_WORK
-    assert standing("R14", table).most is Verdict.NEEDS_WORK
+def test_significance_is_bounded_where_it_can_gate() -> None:
+    """Each of 30 queries gains: x at rank 1 in the place of the worthless b, or of a itself."""
+    gains, either = [pool("ba", "ab")] * 29, pool("ab", "xa")
+    assert standing("R17", table_of(*gains, either)).word == "passes for every fill"
+    assert standing("R17", table_of(*gains, either), improve=True).word == "passes for every fill"
+    lost = table_of(*[pool("ba", "xa")] * 30)  # a stays second; x is worthless or as good
+    assert standing("R17", lost, improve=True).most is Verdict.NEEDS_WORK
+    few = table_of(*[pool("ba", "xa")] * 29)
+    assert standing("R17", few, improve=True).word == "passes for every fill"  # not checked
+
+
+def test_significance_is_open_while_the_number_of_queries_is() -> None:
+    table = table_of(*[pool("ba", "ab")] * 30, pool("xy", "yx", {}))
+    assert standing("R17", table, improve=True).word == "open"
+
+
+def test_a_stratum_that_must_drop_fails_and_one_that_cannot_passes() -> None:
+    table = table_of(*[pool("ab", "bx")] * 30, *[pool("ba", "ab")] * 30)
+    first = np.arange(60) < 30
+    assert standing("R14", table, strata={"u": first}).word == "fails for every fill"
+    assert standing("R14", table, strata={"v": ~first}).word == "passes for every fill"
+    assert standing("R14", table, strata={"u": first, "v": ~first}).word == "fails for every fill"
+    assert standing("R14", table, strata={"few": np.arange(60) < 29}).word == (
+        "passes for every fill"
+    )
+    assert standing("R14", table_of(*[pool("ab", "xa")] * 30), strata={"u": first[:30]}).word == (
+        "open"
+    )
+    assert standing("R14", table).word == "passes for every fill"  # no strata
 
 
 def test_filter_cases_are_open_only_where_they_ask_for_a_grade() -> None:

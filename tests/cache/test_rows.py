@@ -78,6 +78,8 @@ def test_a_row_moved_to_another_key_is_a_miss():
         {"completion_tokens": "9"},
         {"text_hash": "short"},
         {"reason": "x" * 2_001},
+        {"probabilities": [0.5, 1.5]},
+        {"probabilities": [0.5, "0.5"]},
         {"error": "timeout"},
     ],
 )

@@ -16,6 +16,7 @@ from relgate.eval.metrics.compare import (
     compare_values,
     minimum_detectable_effect,
     queries_needed,
+    sign_flip_bounds,
     sign_flip_p,
 )
 from relgate.eval.metrics.conventions import Conventions, Metric
@@ -194,3 +195,42 @@ def test_sides_that_do_not_compare_are_refused(make_list, make_run) -> None:
     other_axis = score_run(judgments, longer, align(judgments, [longer]), 0, Conventions())
     with pytest.raises(UsageError, match="axes"):
         compare(base, other_axis, Metric.NDCG)
+
+
+@st.composite
+def boxes(draw, least: int, most: int):
+    """Where each delta may lie, in tenths, and a point of it."""
+    n = draw(st.integers(least, most))
+    ends = [sorted((draw(st.integers(-9, 9)), draw(st.integers(-9, 9)))) for _ in range(n)]
+    low, high = (np.array([e[i] for e in ends]) / 10 for i in (0, 1))
+    inside = np.array([draw(st.integers(*e)) for e in ends]) / 10
+    return low - 1e-12, high + 1e-12, inside
+
+
+@settings(deadline=None, max_examples=400)
+@given(boxes(1, 8))
+def test_no_deltas_within_their_bounds_leave_the_bounds_of_p(box) -> None:
+    low, high, inside = box
+    least, most = sign_flip_bounds(low, high)
+    assert least <= sign_flip_p(inside) <= most
+
+
+@settings(deadline=None, max_examples=60)
+@given(boxes(21, 40), st.integers(0, 3))
+def test_drawn_flips_are_bounded_by_the_same_draw(box, seed: int) -> None:
+    low, high, inside = box
+    least, most = sign_flip_bounds(low, high, flips=500, seed=seed)
+    assert least <= sign_flip_p(inside, flips=500, seed=seed) <= most
+
+
+def test_the_bounds_of_certain_deltas_are_their_p() -> None:
+    assert sign_flip_bounds(DELTAS, DELTAS) == (56 / 256, 56 / 256)
+    clear = np.full(30, 0.1)
+    assert sign_flip_bounds(clear, clear) == (sign_flip_p(clear),) * 2
+    assert sign_flip_bounds(clear, clear + 0.3)[1] < 0.05
+    assert sign_flip_bounds(-clear, clear)[1] == 1.0
+
+
+def test_where_the_way_of_counting_is_open_nothing_is_said_of_p() -> None:
+    maybe = np.linspace(0, 0.2, 30)  # 30 may differ from 0, or none
+    assert sign_flip_bounds(np.zeros(30), maybe) == (0.0, 1.0)

@@ -277,9 +277,23 @@ def _bounds(document: Document) -> Iterator[Part]:
             Fact("Asked", f"{count(facts['asked'])} in {count(facts['waves'])} waves"),
             Fact("Saved", count(facts["saved"])),
             Fact("Bounds", facts["bounds"]),
+            *_judge_error(facts["judge_error"]),
         )
     )
     yield tables.bounds_table(facts, with_verdicts=not refused)
+
+
+def _judge_error(error: Document | None) -> Iterator[Fact]:
+    if error is None:
+        return
+    yield Fact("Judge error", f"{error['level']:.0%} of people's grades stay possible")
+    yield Fact("Grades in doubt", count(error["documents"]))
+    for judge in error["judges"]:
+        kept = "; ".join(f"{g}: {', '.join(map(str, k))}" for g, k in judge["possible"].items())
+        yield Fact(judge["version"], kept)
+    if error["open"]:
+        docs = sum(len(query["doc_ids"]) for query in error["open"])
+        yield Fact("For people to grade", f"{count(docs)} documents, listed in review.json")
 
 
 def _supplied(document: Document) -> Iterator[Part]:

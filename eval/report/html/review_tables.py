@@ -54,7 +54,7 @@ def aggregate_table(document: Document) -> Table:
 
 
 def _aggregate_rows(document: Document) -> Iterator[tuple[Cell, ...]]:
-    bare = document["without_judge"]
+    bare, expected = document["without_judge"], document["expected"]
     for key, mean in document["aggregate"].items():
         marks = ("primary",) if key == document["primary"] else ()
         yield _mean_row(mean["name"], mean, marks)
@@ -62,6 +62,9 @@ def _aggregate_rows(document: Document) -> Iterator[tuple[Cell, ...]]:
             yield _mean_row(f"{mean['name']}, weighted by traffic", _weighted(mean))
         if marks and bare is not None:
             yield _mean_row(f"{bare['name']}, without the judge's grades", bare)
+        if marks and expected is not None:
+            name = f"{expected['name']}, expected under the judge's class probabilities"
+            yield _mean_row(name, {**expected, "n": None})
 
 
 def _weighted(mean: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from relgate.eval.review.types._figures import (
     ApartFigures,
     Correction,
     Coverage,
+    ExpectedScores,
     FillFacts,
     JudgeUse,
     ModeFigures,
@@ -72,6 +73,8 @@ class Evidence:
         unfilled: the gating aggregate before the fill; None without one.
         correction: what people's labels make of the judge's delta; None where no judge's grade
             counts.
+        expected: that aggregate under the class probabilities of the fill's judge, where it gives
+            them.
         titles: {document id: title}, where a catalogue was read.
         tools: where a report points to for one query.
         inputs: {what: where from and its hash}, for the record.
@@ -102,6 +105,7 @@ class Evidence:
     unlike_ratings: tuple[str, ...] = ()
     unfilled: Aggregate | None = None
     correction: Correction | None = None
+    expected: ExpectedScores | None = None
     titles: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     tools: DebugTools = field(default_factory=DebugTools)
     inputs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

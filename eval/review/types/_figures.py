@@ -13,6 +13,7 @@ __all__ = [
     "Correction",
     "Coverage",
     "Delta",
+    "ExpectedScores",
     "FillFacts",
     "JudgeUse",
     "ModeFigures",
@@ -55,6 +56,38 @@ class Aggregate:
         if self.weighted_before is None or self.weighted_after is None:
             return None
         return self.weighted_after - self.weighted_before
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedScores:
+    """The gating mean when each filled grade is drawn from the judge's own class probabilities.
+
+    Attributes:
+        name: the metric with its convention.
+        before: its mean over the draws.
+        after: likewise.
+        low: 2.5 % of the draws have a smaller delta.
+        high: 2.5 % have a greater one.
+        pairs: filled grades that came with probabilities.
+        filled: all filled grades; the others, and people's, are taken as they are.
+        draws: how many draws.
+        seed: of the draws.
+    """
+
+    name: str
+    before: float
+    after: float
+    low: float
+    high: float
+    pairs: int
+    filled: int
+    draws: int
+    seed: int
+
+    @property
+    def delta(self) -> float:
+        """After minus before."""
+        return self.after - self.before
 
 
 @dataclass(frozen=True, slots=True)
