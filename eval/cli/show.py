@@ -15,6 +15,8 @@ from relgate.judge.prices import PRICES_AS_OF
 __all__ = ["plan_lines", "show_plan", "show_review", "show_review_plan"]
 
 
+_SHOWN_FINDINGS = 10
+
 _STATES = {
     RuleState.PASSED: "passed",
     RuleState.FAILED: "FAILED",
@@ -26,33 +28,17 @@ def show_review(output: Output, review: Review) -> None:
     """Change, coverage, tables, verdict and actions."""
     evidence = review.evidence
     _show_basis(output, review)
-    output.line()
-    _show_means(output, evidence)
-    rows, rest = phrases.significant(evidence)
-    if rows:
-        output.table(
-            "Queries that moved" + (f" ({len(rest):,} more in review.json)" if rest else ""),
-            ["Query", "Before", "After", "Delta", "Unrated"],
-            [
-                [
-                    q.query.shown + (" (head)" if q.head else ""),
-                    f"{q.before:.2f}",
-                    f"{q.after:.2f}",
-                    f"{q.delta:+.2f}",
-                    f"{q.now.unrated}/{q.now.returned}" if q.now.unrated_known else "?",
-                ]
-                for q in rows
-            ],
-        )
-    for line in loser_lines(evidence):
-        if line not in review.actions:
-            output.line(f"Loser     {line}")
+    _show_figures(output, review)
     output.table(
         "Rules",
         ["Rule", "State", "What was measured"],
         [[o.rule, _STATES[o.state], o.summary] for o in review.outcomes],
         text_columns=(0, 1, 2),
     )
+    for found in review.deciding[:_SHOWN_FINDINGS]:
+        output.line(f"Finding   {found.rule}: {found.message}")
+    if len(review.deciding) > _SHOWN_FINDINGS:
+        output.line(f"Finding   {len(review.deciding) - _SHOWN_FINDINGS:,} more in review.json")
     for warning in evidence.warnings:
         output.line(f"Note      {warning}")
     output.line(f"{phrases.MARKS[review.verdict]} {review.verdict.word}: {review.headline}")
@@ -76,6 +62,32 @@ def _show_basis(output: Output, review: Review) -> None:
         output.line(f"Filled    {line}")
     for line in phrases.correction_lines(evidence):
         output.line(f"Corrected {line}")
+
+
+def _show_figures(output: Output, review: Review) -> None:
+    """The means, the modes, and the queries that moved."""
+    evidence = review.evidence
+    output.line()
+    _show_means(output, evidence)
+    rows, rest = phrases.significant(evidence)
+    if rows:
+        output.table(
+            "Queries that moved" + (f" ({len(rest):,} more in review.json)" if rest else ""),
+            ["Query", "Before", "After", "Delta", "Unrated"],
+            [
+                [
+                    q.query.shown + (" (head)" if q.head else ""),
+                    f"{q.before:.2f}",
+                    f"{q.after:.2f}",
+                    f"{q.delta:+.2f}",
+                    f"{q.now.unrated}/{q.now.returned}" if q.now.unrated_known else "?",
+                ]
+                for q in rows
+            ],
+        )
+    for line in loser_lines(evidence):
+        if line not in review.actions:
+            output.line(f"Loser     {line}")
 
 
 def _show_means(output: Output, evidence: Evidence) -> None:
