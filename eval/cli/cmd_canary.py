@@ -1,0 +1,217 @@
+"""`relgate canary`: a frozen set of pairs that tells the judge's drift from that of search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from relgate.eval.cli.common import (
+    FILE,
+    Output,
+    config_option,
+    judge_options,
+    list_options,
+    now,
+    output_options,
+    settings,
+)
+from relgate.rubrics.errors import InputError, PlatformError
+
+__all__ = ["command"]
+
+_MOVED = 1
+_LEAST_SHARE = 0.9  # fewer graded pairs tell of an outage, not of drift
+_NAMES = ("judgments", "scale", "judgments_source", "catalogue", "queries", "judge", "judge_family")
+
+
+@click.group("canary")
+def command() -> None:
+    """Grade a frozen set of pairs anew, uncached: has the judge moved?"""
+
+
+@command.command("freeze")
+@list_options
+@click.option("--catalogue", type=FILE, help="Product texts: what the judge sees.")
+@click.option("--queries", type=FILE, help="Query texts.")
+@judge_options
+@click.option("--pairs", type=click.IntRange(10, 10_000), default=50, help="How many; 50.")
+@click.option("--out", type=FILE, required=True, help="The file to write.")
+@click.option("--dry-run", is_flag=True, help="Say what would be asked, ask nothing.")
+@config_option
+@output_options
+def freeze(**flags: Any) -> None:  # noqa: ANN401 - click
+    """Draw pairs of the judgment list, have the judge grade them twice, write text and grades."""
+    from relgate.eval.agreement.canary_file import (  # noqa: PLC0415 - pydantic
+        CanaryFile,
+        CanaryPair,
+        write_canary,
+    )
+    from relgate.eval.cli import load  # noqa: PLC0415 - numpy
+
+    output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
+    project = settings(output, flags["config"], {name: flags[name] for name in _NAMES})
+    labels = load.load_list(project, output, flags["list_format"]).judgments
+    catalogue = load.load_catalogue(project, output)
+    opened = load.load_judge(
+        project, output, labels=labels, catalogue=catalogue, plan_only=flags["dry_run"]
+    )
+    drawn = _drawn(labels, catalogue, flags["pairs"])
+    output.remark(f"plan: {len(drawn)} pairs of the list, graded twice, uncached")
+    if flags["dry_run"]:
+        output.document({"pairs": len(drawn), "gradings": 2})
+        return
+    first, second = _grades(opened, drawn), _grades(opened, drawn)
+    kept = [
+        CanaryPair(query=query, doc_id=doc, text=text, grade=one, again=two)
+        for (query, doc, text), one, two in zip(drawn, first, second, strict=True)
+        if one is not None and two is not None
+    ]
+    if not kept:
+        raise PlatformError("the judge gave no grade at all; mend its calls and run again")
+    judge = opened.judge
+    canary = CanaryFile(
+        judge_version=judge.version,
+        fingerprint=judge.fingerprint,
+        model=judge.model,
+        frozen_at=now().isoformat(timespec="seconds"),
+        pairs=tuple(kept),
+    )
+    write_canary(flags["out"], canary)
+    flips = sum(pair.grade != pair.again for pair in kept)
+    output.line(f"{len(kept)} pairs frozen, {flips} of them graded differently the second time")
+    output.document({"pairs": len(kept), "flips": flips, "out": str(flags["out"])})
+
+
+@command.command("check")
+@click.argument("canary", type=FILE)
+@judge_options
+@list_options
+@click.option("--catalogue", type=FILE, help="Product texts, where the baseline judge needs them.")
+@click.option("--queries", type=FILE, help="Query texts, likewise.")
+@click.option("--review", type=FILE, help="A review.json: was it search that moved?")
+@click.option("--dry-run", is_flag=True, help="Say what would be asked, ask nothing.")
+@config_option
+@output_options
+def check(canary: Path, **flags: Any) -> int:  # noqa: ANN401 - click
+    """Grade the frozen set anew; exit code 1 when the judge moved."""
+    import numpy as np  # noqa: PLC0415 - heavy
+
+    from relgate.eval.agreement.canary import drift_of, what_moved  # noqa: PLC0415
+    from relgate.eval.agreement.canary_file import read_canary  # noqa: PLC0415
+
+    output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
+    project = settings(output, flags["config"], {name: flags[name] for name in _NAMES})
+    frozen = read_canary(canary)
+    metric_p = None if flags["review"] is None else _metric_p(flags["review"])
+    opened = _judge(output, project, flags)
+    pairs = [(pair.query, pair.doc_id, pair.text) for pair in frozen.pairs]
+    output.remark(f"plan: {len(pairs)} pairs graded once, uncached")
+    if flags["dry_run"]:
+        output.document({"pairs": len(pairs), "gradings": 1})
+        return 0
+    same_judge = opened.judge.fingerprint == frozen.fingerprint
+    if not same_judge:
+        output.line("Note: another judge than was frozen (model, prompt or settings changed)")
+    today = _grades(opened, pairs)
+    graded = [grade is not None for grade in today]
+    if sum(graded) < _LEAST_SHARE * len(pairs):
+        raise PlatformError(
+            f"{len(pairs) - sum(graded)} of {len(pairs)} pairs got no grade: an outage says "
+            "nothing of drift; run again"
+        )
+    kept = [(p, g) for p, g in zip(frozen.pairs, today, strict=True) if g is not None]
+    drift = drift_of(
+        *(np.array(column) for column in zip(*((p.grade, p.again, g) for p, g in kept),
+                                             strict=True)),
+        n_grades=opened.rubric.max_grade + 1,
+        floor=opened.rubric.floor,
+    )  # fmt: skip
+    verdict = what_moved(drift, metric_p=metric_p)
+    output.line(
+        f"{drift.changed} of {drift.pairs} pairs have another grade than on {frozen.frozen_at} "
+        f"({drift.flipped_then} flipped then); mean {drift.mean_shift:+.3f} grades"
+    )
+    output.line(
+        f"p, Holm-adjusted: at the floor {drift.floor_p:.4f} ({drift.rose} rose, {drift.fell} "
+        f"fell), all grades {drift.grades_p:.4f}, more changes than flips {drift.flips_p:.4f}"
+    )
+    output.line(f"Verdict: {verdict}")
+    output.document(
+        {"verdict": str(verdict), "same_judge": same_judge, "metric_p": metric_p, **asdict(drift)}
+    )
+    return _MOVED if drift.moved else 0
+
+
+def _judge(output: Output, project: Any, flags: dict[str, Any]) -> Any:  # noqa: ANN401
+    from relgate.eval.cli import load  # noqa: PLC0415 - numpy
+
+    labels = load.load_list(project, output, flags["list_format"]) if project.judgments else None
+    catalogue = load.load_catalogue(project, output) if project.catalogue else None
+    return load.load_judge(
+        project,
+        output,
+        labels=labels.judgments if labels else None,
+        catalogue=catalogue,
+        plan_only=flags["dry_run"],
+    )
+
+
+def _metric_p(path: Path) -> float | None:
+    from relgate.eval.files import read_json  # noqa: PLC0415
+
+    document = read_json(path)
+    noise = document.get("noise") if isinstance(document, dict) else None
+    p = noise.get("p") if isinstance(noise, dict) else None
+    if not isinstance(p, int | float):
+        raise InputError("no p of the change in it", path=path, mend="give a review.json")
+    return float(p)
+
+
+def _drawn(labels: Any, catalogue: Any, n: int) -> list[tuple[str, str, str]]:  # noqa: ANN401
+    """Pairs by the hash of query and document, as even over the grades as the list allows."""
+    import hashlib  # noqa: PLC0415
+
+    by_grade: dict[int, list[tuple[str, tuple[str, str, str]]]] = {}
+    for row in labels.rows():
+        candidate = catalogue.candidate(row.doc_id)
+        if candidate is not None:
+            pair = (row.query.shown, row.doc_id, candidate.text)
+            lot = hashlib.sha256("\0".join(pair[:2]).encode("utf-8", "surrogatepass")).hexdigest()
+            by_grade.setdefault(row.grade, []).append((lot, pair))
+    ranked = sorted(
+        (place, lot, pair)
+        for group in by_grade.values()
+        for place, (lot, pair) in enumerate(sorted(group))
+    )
+    if not ranked:
+        raise InputError(
+            "no labelled document is in the catalogue",
+            path=catalogue.path,
+            mend="give the catalogue of the index that was labelled",
+        )
+    return [pair for _, _, pair in ranked[:n]]
+
+
+def _grades(opened: Any, pairs: Sequence[tuple[str, str, str]]) -> list[int | None]:  # noqa: ANN401
+    """The judge's grades, asked around the cache, one call a query; None for a failed one."""
+    from relgate.judge.sync import run_sync  # noqa: PLC0415
+    from relgate.judge.types import Candidate  # noqa: PLC0415
+
+    judge = opened.llm or opened.judge  # the cache would answer for the judge
+    by_query: dict[str, list[int]] = {}
+    for at, (query, _, _) in enumerate(pairs):
+        by_query.setdefault(query, []).append(at)
+    out: list[int | None] = [None] * len(pairs)
+
+    async def ask() -> None:
+        for query, places in by_query.items():
+            asked = [Candidate(pairs[at][1], pairs[at][2]) for at in places]
+            for at, hit in zip(places, await judge.grade(query, asked), strict=True):
+                out[at] = hit.grade if hit.graded else None
+
+    run_sync(ask())
+    return out
