@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 from harness import harness
+from intervals import intervals
 from lists import lists
 from metrics import ranking
 from sklearn.metrics import cohen_kappa_score
@@ -168,6 +169,7 @@ if __name__ == "__main__":
     metrics()
     cache()
     agreement()
+    intervals()
     dispatch()
     parsing()
     startup()
