@@ -52,8 +52,9 @@ def _fails(when: bool) -> Verdict:  # noqa: FBT001 - a condition
 
 @dataclass(frozen=True, slots=True)
 class _Stratum:
-    """One stratum over every fill: its mean delta, its p, and whether it is large enough."""
+    """One stratum over every fill: its budget, mean delta and p, and whether it is large enough."""
 
+    limit: float
     mean: Interval
     p: tuple[float, float]
     sure: bool
@@ -62,12 +63,16 @@ class _Stratum:
 
 def strata_range(table: BoundsTable, marks: Marks, settings: ReviewSettings) -> _Range:
     """R14: fails where a large stratum dropped over its budget, beyond chance."""
-    strata = [_bounded(table, mask, marks.seed, settings) for mask in marks.strata.values()]
-    limit = -settings.stratum_drop - TOLERANCE
+    strata = [
+        _bounded(table, mask, marks.seed, settings, settings.budget_of(name))
+        for name, mask in marks.strata.items()
+    ]
     surely, maybe = [s for s in strata if s.sure], [s for s in strata if s.may]
     most = dict(zip(map(id, maybe), holm([s.p[1] for s in maybe]), strict=True))
-    must = any(s.mean.high < limit and most[id(s)] < settings.max_stratum_p for s in surely)
-    can = any(s.mean.low < limit and _least_holm(s, surely) < settings.max_stratum_p for s in maybe)
+    must = any(s.mean.high < s.limit and most[id(s)] < settings.max_stratum_p for s in surely)
+    can = any(
+        s.mean.low < s.limit and _least_holm(s, surely) < settings.max_stratum_p for s in maybe
+    )
     return _fails(must), _fails(must or can)
 
 
@@ -77,11 +82,14 @@ def _least_holm(one: _Stratum, surely: list[_Stratum]) -> float:
     return holm([one.p[0], *(s.p[0] for s in others)])[0]
 
 
-def _bounded(table: BoundsTable, mask: _Bools, seed: int, settings: ReviewSettings) -> _Stratum:
+def _bounded(
+    table: BoundsTable, mask: _Bools, seed: int, settings: ReviewSettings, budget: float
+) -> _Stratum:
     sure, maybe = mask & table.sure, mask & table.maybe
     values, least = table.primary, max(settings.min_stratum_queries, 1)
     n, more = int(sure.sum()), int(maybe.sum())
     return _Stratum(
+        limit=-budget - TOLERANCE,
         mean=mean_bounds(values[:, 0], values[:, 1], sure, maybe),
         p=(0.0, 1.0) if more else _p_bounds(table, sure, seed),
         sure=n >= least,

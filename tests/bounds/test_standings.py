@@ -162,3 +162,14 @@ def test_of_a_query_the_documents_that_move_it_most_come_first() -> None:
     (docs,) = next_documents([one], np.ones(1), size=10, k=10).values()
     assert len(docs) == 2
     assert docs[0] in {"w", "z"}
+
+
+@pytest.mark.parametrize(("budget", "least"), [(0.9, Verdict.APPROVE), (0.01, Verdict.NEEDS_WORK)])
+def test_a_stratum_is_bounded_by_its_own_budget(budget: float, least: Verdict) -> None:
+    """Every query loses at least 0.6, whatever x is."""
+    table = table_of(*[pool("ab", "bx")] * 40)
+    every = np.ones(40, np.bool_)
+    known = Marks(head=~every, critical=~every, strata={"billing": every})
+    settings = ReviewSettings(stratum_budgets={"billing": budget})
+    found = standings(table, known, settings, [RuleOutcome("R14", RuleState.PASSED, "")])[0]
+    assert found.least is least
