@@ -18,23 +18,23 @@ from relgate.eval.metrics.conventions import Conventions
 from relgate.eval.project import first_problem
 from relgate.eval.report.schema import (
     FORMAT,
-    AggregateShape,
     CorrectedShape,
-    CoverageShape,
     DeltaShape,
-    ExpectedShape,
-    FillShape,
-    FiltersShape,
     FindingShape,
-    JudgeUseShape,
     ModeShape,
-    PercentilesShape,
-    QueryShape,
     ReviewFile,
-    SideShape,
-    UnratedShape,
     WithheldShape,
 )
+from relgate.eval.report.shapes.base import AggregateShape
+from relgate.eval.report.shapes.change import FiltersShape, PercentilesShape
+from relgate.eval.report.shapes.judge import (
+    CoverageShape,
+    ExpectedShape,
+    FillShape,
+    JudgeUseShape,
+    UnratedShape,
+)
+from relgate.eval.report.shapes.queries import QueryShape, SideShape
 from relgate.eval.review.change import ChangeDescription, ChangeType, Detected
 from relgate.eval.review.debug import DebugTools, Splainer
 from relgate.eval.review.filters import CheckedCase
