@@ -32,7 +32,7 @@ COMMANDS: dict[str, str] = {
     "calibrate": "Measure how far a judge agrees with people.",
     "certificate": "Look at calibration certificates: show, verify, compare.",
     "agreement": "Measure how far raters agree, people and judges, from their labels.",
-    "canary": "Grade a frozen set anew: did the judge move, or search?",
+    "canary": "Grade a frozen set anew, to tell a judge that moved from search.",
     "correct": "Correct a judge's means and rates by people's labels of a part.",
     "judge": "Grade documents for one query.",
     "judge-check": "Check a judge by order, repetition, batch size and attacks.",

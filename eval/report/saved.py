@@ -48,6 +48,7 @@ from relgate.eval.review.supplied import (
 )
 from relgate.eval.review.types import (
     Aggregate,
+    ApartFigures,
     Basis,
     Correction,
     Coverage,
@@ -197,6 +198,15 @@ def _evidence(file: ReviewFile) -> Evidence:
             for s in file.strata
         ),
         modes=tuple(_mode(mode) for mode in file.modes),
+        apart=tuple(
+            ApartFigures(
+                one.name,
+                one.queries,
+                None if one.relevance is None else _aggregate(one.name, one.relevance),
+                one.emptied,
+            )
+            for one in file.apart
+        ),
         correction=_correction(file.corrected),
         unfilled=None if file.without_judge is None else _aggregate(first, file.without_judge),
         expected=None if file.expected is None else _expected(file.expected),
