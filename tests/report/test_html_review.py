@@ -199,3 +199,47 @@ def test_no_query_that_moved_is_told_and_not_drawn(document):
     text = review_html(still)
     assert "None of the 4 queries scored on both sides moved." in text
     assert "<svg" not in text
+
+
+def test_every_key_of_the_document_is_shown(document):
+    """What a later `review.json` adds must be shown too: each key is read when a page is made."""
+
+    class Watched(dict):
+        read: set[str] = set()  # noqa: RUF012 - filled by the test
+
+        def __getitem__(self, key):
+            self.read.add(key)
+            return super().__getitem__(key)
+
+    review_html(Watched(document))
+    machines_only = {"exit_code", "tools", "settings"}  # said in words by other keys
+    assert document.keys() - Watched.read - machines_only == set()
+
+
+def test_what_a_diff_shows_and_sets_apart_are_shown(document):
+    more = copy.deepcopy(document)
+    main = more["aggregate"][more["primary"]]
+    more["change"].update(
+        types_from_diff=True,
+        detected=[
+            {"type": "synonyms", "file": "a/s.txt", "line": 7, "key": None, "removed": False}
+        ],
+    )
+    more["apart"] = [
+        {"name": "shadow", "queries": 4, "relevance": main, "emptied": ["lost one"]},
+        {"name": "challenge", "queries": 2, "relevance": None, "emptied": []},
+    ]
+    shown = Parsed(review_html(more)).shown
+    for words in ("synonyms, found in the diff", "a/s.txt", "shadow", "lost one", "challenge"):
+        assert words in shown
+    delta = {"delta": -0.0123, "low": -0.03, "high": None}
+    more["corrected"] = {
+        "metric": "m@10", "method": "PPI++", "n": 40, "unlabelled": 60, "needed": 30, "asked": 9,
+        "corrected": delta, "people": delta, "judge": None, "lambda": 0.5, "why": None,
+        "notes": ["a note on it"],
+    }  # fmt: skip
+    shown = Parsed(review_html(more)).shown
+    assert f"Corrected, lambda 0.50 -0.0123 (95 %: -0.0300 to {ABSENT})" in shown
+    assert "a note on it" in shown
+    more["change"]["detected"] = []
+    assert "no search configuration that is known here" in Parsed(review_html(more)).shown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from relgate.eval.report.html import review_tables as tables
@@ -119,6 +119,7 @@ def _subject(document: Document) -> Iterator[Part]:
         yield Note("The change was not described.")
     else:
         yield Facts(tuple(_change_facts(change)))
+        yield from _diff(change["detected"])
     settings = document["settings"]
     own = ", ".join(f"{name} {settings[name]:g}" for name in document["settings_changed"])
     facts = [
@@ -129,6 +130,14 @@ def _subject(document: Document) -> Iterator[Part]:
     if own:
         facts.append(Fact("Budgets of the project's own", own))
     yield Facts(tuple(facts))
+
+
+def _diff(found: Sequence[Mapping[str, Any]] | None) -> Iterator[Part]:
+    """Nothing without a diff; a diff in which nothing is known is said to be one."""
+    if found:
+        yield tables.detected_table(found)
+    elif found is not None:
+        yield Note("The diff shows no search configuration that is known here.")
 
 
 def _basis(document: Document) -> str:
@@ -150,7 +159,8 @@ def _change_facts(change: Mapping[str, Any]) -> Iterator[Fact]:
     models = change["system_models"]
     stated = "not stated" if models is None else ", ".join(models) or "none"
     yield Fact("Change", change["description"] or "not described")
-    yield Fact("Type", ", ".join(change["types"]) or "not given")
+    where = ", found in the diff" if change["types_from_diff"] else ""
+    yield Fact("Type", (", ".join(change["types"]) or "not given") + where)
     yield Fact("Intent", change["intent"] or "not given")
     yield Fact("Models in the pipeline", stated)
 
@@ -167,6 +177,35 @@ def _means(document: Document) -> Iterator[Part]:
                 Fact("Smallest detectable change", f"{number(noise['detectable'])} at 80 % power"),
             )
         )
+    if document["corrected"] is not None:
+        yield from _corrected(document["corrected"])
+
+
+def _corrected(found: Mapping[str, Any]) -> Iterator[Part]:
+    """The change by people, by the judge, and corrected; or why it is not corrected."""
+    n, more = found["n"], found["unlabelled"]
+    made = [
+        (f"By people's grades alone, {count(n)} queries", found["people"]),
+        (f"By the judge's grades alone, {count(n + more)} queries", found["judge"]),
+        (f"Corrected, lambda {number(found['lambda'], 2)}", found["corrected"]),
+    ]
+    if found["why"] is not None:
+        yield Note(f"The change is not corrected by people's labels: {found['why']}.")
+    shown = [(name, delta) for name, delta in made if delta is not None]
+    if shown:
+        yield Facts(
+            tuple(
+                Fact(
+                    name,
+                    f"{signed(delta['delta'])} (95 %: {signed(delta['low'])} to "
+                    f"{signed(delta['high'])})",
+                )
+                for name, delta in shown
+            )
+        )
+        yield Note(f"{found['metric']}; {found['method']}.", "muted")
+    if found["notes"]:
+        yield Points(tuple(found["notes"]))
 
 
 def _moved(document: Document, moved: Moved) -> Iterator[Part]:
@@ -193,6 +232,8 @@ def _worse(document: Document, moved: Moved) -> Iterator[Part]:
 def _groups(document: Document) -> Iterator[Part]:
     if document["strata"]:
         yield tables.strata_table(document)
+    if document["apart"]:
+        yield tables.apart_table(document["apart"])
 
 
 def _coverage(document: Document) -> Iterator[Part]:

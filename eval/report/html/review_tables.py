@@ -18,7 +18,9 @@ from relgate.eval.report.html.parts import Cell, Column, Table, Tone
 
 __all__ = [
     "aggregate_table",
+    "apart_table",
     "bounds_table",
+    "detected_table",
     "filter_table",
     "finding_table",
     "latency_table",
@@ -280,6 +282,49 @@ def _mode_rows(mode: Mapping[str, Any]) -> Iterator[tuple[Cell, ...]]:
     if mode["lacks"] is not None or not figures:
         lacks = Cell(mode["lacks"] or "no figure", "bad")
         yield (Cell(mode["name"]), lacks, *(Cell(ABSENT) for _ in _CHANGE), unrated)
+
+
+def apart_table(sets: Sequence[Mapping[str, Any]]) -> Table:
+    """Challenge and shadow queries: reported, and in no mean that gates."""
+    return Table(
+        "apart-table",
+        "Queries that are reported and never gate",
+        (
+            Column("Set"), Column("Metric"), *_CHANGE, Column("Queries", number=True),
+            Column("Empty now, not before"),
+        ),
+        tuple(_apart_row(one) for one in sets),
+    )  # fmt: skip
+
+
+def _apart_row(one: Mapping[str, Any]) -> tuple[Cell, ...]:
+    mean = one["relevance"]
+    figures = (
+        (Cell("no figure"), *(Cell(ABSENT) for _ in _CHANGE))
+        if mean is None
+        else (
+            Cell(mean["name"]),
+            number_cell(mean["before"]),
+            number_cell(mean["after"]),
+            change_cell(mean["delta"]),
+        )
+    )
+    return (
+        Cell(one["name"]),
+        *figures,
+        Cell(count(one["queries"])),
+        Cell(", ".join(one["emptied"]) or "none"),
+    )
+
+
+def detected_table(found: Sequence[Mapping[str, Any]]) -> Table:
+    """What the change's diff shows, and where."""
+    return Table.of(
+        "detected-table",
+        "What the diff shows",
+        [Column("Type"), Column("File"), Column("Line", number=True), Column("Key")],
+        [[one["type"], one["file"], str(one["line"]), one["key"] or ABSENT] for one in found],
+    )
 
 
 def latency_table(latency: Mapping[str, Any]) -> Table:
