@@ -1,60 +1,46 @@
 """From files and from memory to figures, against pytrec_eval and SciPy; bounds of a review.
 
-CPU seconds, medians of three interleaved rounds; "x" is the peer's time over ours. Sizes are those
-of S (200 queries x 10 documents) and M (2,000 x 100). Every figure of a round is of the same data.
+CPU seconds, medians of interleaved rounds; "x" is the peer's time over ours. Sizes are S (200
+queries x 10 documents), M (2,000 x 100) and, in `large`, L. Every figure of a round is of the same
+data.
 """
 
 from __future__ import annotations
 
+import os
 import random
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytrec_eval
+from large import large
 from pyarrow import parquet
 from scipy.stats import permutation_test
+from told import ROUNDS, cpu, tell, versus
 
 from relgate.eval.bounds.pool import make_pool
 from relgate.eval.bounds.query import delta_bounds
-from relgate.eval.lists.build import ListBuilder
+from relgate.eval.lists.given import list_of_grades
 from relgate.eval.lists.read import read_list
-from relgate.eval.lists.types import SCALES, JudgmentList, Provenance, Query, Source
+from relgate.eval.lists.types import SCALES, JudgmentList
 from relgate.eval.lists.write import write_list
 from relgate.eval.metrics.align import align
 from relgate.eval.metrics.compare import sign_flip_p
 from relgate.eval.metrics.conventions import Conventions
 from relgate.eval.metrics.score import score_runs
+from relgate.eval.runs.given import run_of_ranked, run_of_scores
 from relgate.eval.runs.read import read_run
 from relgate.eval.runs.types import Run
 from relgate.eval.runs.write import write_run
 
-ROUNDS = 3
 MEASURES = {"ndcg_cut_10", "recip_rank", "P_10", "recall_100"}
 Grades = dict[str, dict[str, int]]
 Scores = dict[str, dict[str, float]]
-
-
-def _cpu(work: Callable[[], object]) -> float:
-    begin = time.process_time()
-    work()
-    return time.process_time() - begin
-
-
-def _versus(
-    name: str, ours: Callable[[], object], peer: Callable[[], object], peer_name: str
-) -> None:
-    mine, theirs = [], []
-    for _ in range(ROUNDS):
-        mine.append(_cpu(ours))
-        theirs.append(_cpu(peer))
-    a, b = statistics.median(mine), statistics.median(theirs)
-    print(f"{name:<46} {a:8.4f} s   {peer_name:<28} {b:8.4f} s   {b / a:6.1f}x")
 
 
 def _data(queries: int, depth: int) -> tuple[Grades, Scores]:
@@ -132,36 +118,42 @@ _PROCESS_PEER = (
 
 
 def _process(qrels: Path, run: Path) -> None:
-    def wall(*command: str | Path) -> float:
-        begin = time.perf_counter()
-        subprocess.run([sys.executable, *command], check=True, capture_output=True)
-        return time.perf_counter() - begin
+    """CPU seconds of whole processes, on compiled byte code: the first round compiles it."""
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+
+    def process(*command: str | Path) -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, *command], check=True, capture_output=True, env=env)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
     words = ["-m", "relgate.eval", "score", "--judgments", qrels, "--run", run, "--quiet"]
-    ours = min(wall(*words) for _ in range(5))
-    peer = min(wall("-c", _PROCESS_PEER, qrels, run) for _ in range(5))
-    print(
-        f"whole process, 200 queries from TREC files: {ours:.3f} s wall, pytrec_eval {peer:.3f} s"
-    )
+    commands = {"ours": words, "peer": ["-c", _PROCESS_PEER, qrels, run]}
+    commands |= {"numpy": ["-c", "import numpy"]}
+    rounds = [{name: process(*c) for name, c in commands.items()} for _ in range(ROUNDS + 1)][1:]
+    ours, peer, numpy = (statistics.median(r[name] for r in rounds) for name in commands)
+    tell("G5 whole process, 200 queries from TREC files", ours, peer, "pytrec_eval", 1)
+    print(f"   of it numpy's import, the floor: {numpy:.4f} s")
 
 
 def _files() -> None:
     with tempfile.TemporaryDirectory() as name:
-        for size, queries, depth in (("S", 200, 10), ("M", 2_000, 100)):
+        for size, queries, depth, goal in (("S", 200, 10, None), ("M", 2_000, 100, 3)):
             folder = Path(name) / size
             folder.mkdir()
             qrels, run = _write(folder, *_data(queries, depth))
-            _versus(
-                f"TREC files to scores, {size} ({queries:,} x {depth})",
+            versus(
+                f"G2 TREC files to scores, {size} ({queries:,} x {depth})",
                 lambda q=qrels, r=run: _score_files(q, r),
                 lambda q=qrels, r=run: _peer_files(q, r),
                 "pytrec_eval, parse + evaluate",
+                goal,
             )
             if size == "S":
                 _process(qrels, run)
                 continue
             lists, runs = _as_parquet(qrels, run)
-            _versus(
+            versus(
                 f"Parquet files to scores, {size}",
                 lambda q=lists, r=runs: _score_files(q, r),
                 lambda q=lists, r=runs: _peer_parquet(q, r),
@@ -170,34 +162,57 @@ def _files() -> None:
 
 
 def _built(grades: Grades, scores: Scores) -> tuple[JudgmentList, Run]:
-    builder = ListBuilder(SCALES["0-3"])
-    for q, own in grades.items():
-        query = Query(q)
-        for doc, grade in own.items():
-            builder.add(query, doc, grade, Provenance(Source.HUMAN))
-    docs = tuple(tuple(sorted(own, key=own.__getitem__, reverse=True)) for own in scores.values())
-    return builder.build(), Run("r", tuple(map(Query, scores)), docs)
+    return list_of_grades(grades, scale=SCALES["0-3"]), run_of_scores(scores, name="r")
+
+
+def _score(judgments: JudgmentList, run: Run) -> object:
+    axis = align(judgments, [run])
+    return score_runs(judgments, [run], axis, Conventions.trec_eval(100))
 
 
 def _score_dicts(grades: Grades, scores: Scores) -> object:
-    judgments, run = _built(grades, scores)
-    return score_runs(judgments, [run], align(judgments, [run]), Conventions.trec_eval(100))
+    return _score(*_built(grades, scores))
 
 
 def _memory() -> None:
-    grades, scores = _data(2_000, 100)
+    for size, queries, depth in (("S", 200, 10), ("M", 2_000, 100), ("L", 50_000, 100)):
+        grades, scores = _data(queries, depth)
+        versus(
+            f"G1 dicts to scores, {size}",
+            lambda g=grades, s=scores: _score_dicts(g, s),
+            lambda g=grades, s=scores: pytrec_eval.RelevanceEvaluator(g, MEASURES).evaluate(s),
+            "pytrec_eval, build + evaluate",
+            2,
+        )
+        if size == "M":
+            _prepared(grades, scores)
+        if size == "L":
+            ranked = {query: list(own) for query, own in scores.items()}
+            versus(
+                f"G1 ranked lists to scores, {size}",
+                lambda g=grades, r=ranked: _score(
+                    list_of_grades(g, scale=SCALES["0-3"]), run_of_ranked(r, name="r")
+                ),
+                lambda g=grades, s=scores: pytrec_eval.RelevanceEvaluator(g, MEASURES).evaluate(s),
+                "pytrec_eval, build + evaluate",
+                3,
+            )
+
+
+def _prepared(grades: Grades, scores: Scores) -> None:
+    """A second run on judgments that stand ready, as each side holds a run."""
     judgments, run = _built(grades, scores)
-    axis = align(judgments, [run])
-    _versus(
-        "dicts to scores, M (list and run built anew)",
-        lambda: _score_dicts(grades, scores),
-        lambda: pytrec_eval.RelevanceEvaluator(grades, MEASURES).evaluate(scores),
-        "pytrec_eval",
-    )
     evaluator = pytrec_eval.RelevanceEvaluator(grades, MEASURES)
-    _versus(
-        "a run against a list in memory, M",
-        lambda: score_runs(judgments, [run], axis, Conventions.trec_eval(100)),
+    versus(
+        "G4 a run in memory on prepared judgments, M",
+        lambda: _score(judgments, run),
+        lambda: evaluator.evaluate(scores),
+        "pytrec_eval, evaluator built",
+        2,
+    )
+    versus(
+        "   the same, the run made of its dict as well",
+        lambda: _score(judgments, run_of_scores(scores, name="r")),
         lambda: evaluator.evaluate(scores),
         "pytrec_eval, evaluator built",
     )
@@ -205,8 +220,8 @@ def _memory() -> None:
 
 def _chance() -> None:
     deltas = np.random.default_rng(3).normal(0.005, 0.12, 2_000)
-    _versus(
-        "sign-flip p, 2,000 queries x 10,000 flips",
+    versus(
+        "G11 sign-flip p, 2,000 queries x 10,000 flips",
         lambda: sign_flip_p(deltas),
         lambda: permutation_test(
             (deltas,),
@@ -217,6 +232,7 @@ def _chance() -> None:
             batch=500,
         ),
         "scipy permutation_test",
+        50,
     )
 
 
@@ -230,7 +246,7 @@ def _bounds() -> None:
         pools.append(make_pool(grades, before, after, Conventions(), max_grade=3))
     unrated = statistics.mean(len(pool.docs) for pool in pools)
     seconds = statistics.median(
-        _cpu(lambda: [delta_bounds(pool, Conventions()) for pool in pools]) for _ in range(ROUNDS)
+        cpu(lambda: [delta_bounds(pool, Conventions()) for pool in pools]) for _ in range(ROUNDS)
     )
     print(
         f"exact delta bounds of a query, {unrated:.0f} unrated on 4 levels: "
@@ -241,6 +257,7 @@ def _bounds() -> None:
 def ranking() -> None:
     """Prints all of them."""
     _files()
+    large()
     _memory()
     _chance()
     _bounds()

@@ -1,6 +1,7 @@
 """Ratios of relgate against a peer in the same run, CPU seconds; nothing here can fail a build.
 
-Each figure is the median of three interleaved rounds. `make bench` prints them.
+Each figure is the median of interleaved rounds, and each goal is told as reached or not. `make
+bench` prints them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,7 @@ from intervals import intervals
 from lists import lists
 from metrics import ranking
 from sklearn.metrics import cohen_kappa_score
+from told import ROUNDS, cpu, versus
 
 from relgate.eval.agreement.confusion import confusion_table, kappa
 from relgate.eval.lists.build import ListBuilder
@@ -34,25 +35,6 @@ from relgate.judge.engine import CallEngine, CallPolicy
 from relgate.judge.parse import parse_reply
 from relgate.judge.types import GenerateReply, GenerateRequest
 from relgate.rubrics import load_rubric
-
-ROUNDS = 3
-
-
-def cpu(work: Callable[[], object]) -> float:
-    begin = time.process_time()
-    work()
-    return time.process_time() - begin
-
-
-def versus(
-    name: str, ours: Callable[[], object], peer: Callable[[], object], peer_name: str
-) -> None:
-    mine, theirs = [], []
-    for _ in range(ROUNDS):
-        mine.append(cpu(ours))
-        theirs.append(cpu(peer))
-    a, b = statistics.median(mine), statistics.median(theirs)
-    print(f"{name:<46} {a:8.4f} s   {peer_name:<28} {b:8.4f} s   {b / a:6.1f}x")
 
 
 def plain_ndcg(grades: dict[str, dict[str, int]], ranked: dict[str, list[str]], k: int) -> float:

@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import datetime
 
 from relgate.eval.catalogue import Catalogue
-from relgate.eval.filling import Aligned, query_texts
 from relgate.eval.gaps.fill import Filled, fill_gaps, merge_filled
 from relgate.eval.gaps.find import QueryGaps, find_gaps
+from relgate.eval.inputs import Aligned, query_texts
 from relgate.eval.lists.build import ListBuilder
 from relgate.eval.lists.types import JudgmentList, Source, match_key
 from relgate.eval.metrics.align import align

@@ -7,9 +7,10 @@ from datetime import datetime
 
 from relgate.eval.bounds.rules import verdict_range
 from relgate.eval.catalogue import Catalogue
-from relgate.eval.filling import Aligned, open_gaps, review_gaps, same_scale
+from relgate.eval.filling import open_gaps, review_gaps, same_scale
 from relgate.eval.gaps.find import QueryGaps
 from relgate.eval.gaps.plan import FillPlan, OpenPlan, plan_fill
+from relgate.eval.inputs import Aligned
 from relgate.eval.opened_judge import OpenedJudge
 from relgate.eval.project import Project
 from relgate.eval.review.types import Evidence

@@ -13,19 +13,13 @@ from types import MappingProxyType
 
 from relgate.eval.catalogue import Catalogue
 from relgate.eval.correcting import correct_review, review_gaps
-from relgate.eval.filling import (
-    Aligned,
-    FilledList,
-    align_inputs,
-    fill_runs,
-    fill_runs_open,
-    query_texts,
-)
+from relgate.eval.filling import FilledList, fill_runs, fill_runs_open
 from relgate.eval.gaps.expected import expected_scores
 from relgate.eval.gaps.fill import Progress
 from relgate.eval.gaps.fill_open import OpenFacts
 from relgate.eval.gaps.plan import FillPlan, OpenPlan
 from relgate.eval.gaps.told import open_fill_lines, with_open_facts
+from relgate.eval.inputs import Aligned, align_inputs, query_texts
 from relgate.eval.judge_honesty import check_honesty, check_opened
 from relgate.eval.lists.types import JudgmentList, Query
 from relgate.eval.metrics.align import align

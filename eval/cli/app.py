@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from importlib import import_module, metadata
+from importlib import import_module
 from typing import NoReturn
 
 import click
@@ -71,7 +71,9 @@ class _Lazy(click.Group):
 
 def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:  # noqa: FBT001
     if value:
-        click.echo(f"relgate {metadata.version('relgate')}")
+        from importlib.metadata import version  # noqa: PLC0415 - slow, and rarely asked
+
+        click.echo(f"relgate {version('relgate')}")
         ctx.exit()
 
 

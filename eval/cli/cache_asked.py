@@ -9,7 +9,7 @@ from relgate.cache.why import Answer, Changed, Wanted
 from relgate.eval.catalogue import Catalogue
 from relgate.eval.cli.common import Output
 from relgate.eval.cli.load import load_catalogue, load_judge, load_list, load_queries
-from relgate.eval.filling import query_texts
+from relgate.eval.inputs import query_texts
 from relgate.eval.lists.types import Judgment, Source
 from relgate.judge.parts import shown_parts
 from relgate.rubrics import load_rubric

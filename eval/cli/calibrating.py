@@ -27,8 +27,8 @@ from relgate.eval.catalogue import Catalogue
 from relgate.eval.cli.common import Output, progress
 from relgate.eval.cli.load import load_catalogue, load_judge, load_queries, require, writable
 from relgate.eval.cli.show import plan_lines
-from relgate.eval.filling import with_texts
 from relgate.eval.gaps.plan import plan_document
+from relgate.eval.inputs import with_texts
 from relgate.eval.lists.read import read_list
 from relgate.eval.lists.types import JudgmentList, Query, Source
 from relgate.eval.opened_judge import OpenedJudge

@@ -44,7 +44,7 @@ _FLOORS = 2.0  # a delta below twice the noise floor is not told from it
 def command(runs: tuple[Path, ...], *, replay: Path | None, **flags: Any) -> None:  # noqa: ANN401 - click
     """Compare runs: means side by side; every pair with interval, p, effect and power."""
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
-    from relgate.eval.filling import align_inputs  # noqa: PLC0415
+    from relgate.eval.inputs import align_inputs  # noqa: PLC0415
     from relgate.eval.metrics.conventions import Metric  # noqa: PLC0415
     from relgate.eval.metrics.pairs import compare_pairs, compare_slices  # noqa: PLC0415
     from relgate.eval.metrics.score import score_runs  # noqa: PLC0415

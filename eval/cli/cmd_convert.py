@@ -87,7 +87,7 @@ def _run(
 def _list(
     output: Output, path: Path, to: str, out: Path, flags: Mapping[str, Any]
 ) -> dict[str, Any]:
-    from relgate.eval.filling import with_texts  # noqa: PLC0415 - numpy
+    from relgate.eval.inputs import with_texts  # noqa: PLC0415 - numpy
     from relgate.eval.lists.write import write_list  # noqa: PLC0415
     from relgate.eval.queries import read_queries  # noqa: PLC0415
 

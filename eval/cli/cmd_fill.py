@@ -50,7 +50,8 @@ def command(runs: tuple[Path, ...], out: Path, *, whole: bool, **flags: Any) -> 
     """Have a judge grade the gaps, and write a new list; people outrank judges."""
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
     from relgate.eval.cli.show import show_plan  # noqa: PLC0415
-    from relgate.eval.filling import align_inputs, fill_runs  # noqa: PLC0415
+    from relgate.eval.filling import fill_runs  # noqa: PLC0415
+    from relgate.eval.inputs import align_inputs  # noqa: PLC0415
     from relgate.eval.lists.write import write_list  # noqa: PLC0415
     from relgate.eval.plans import plan_runs  # noqa: PLC0415
 

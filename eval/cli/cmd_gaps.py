@@ -34,8 +34,8 @@ _SHOWN = 20
 def command(runs: tuple[Path, ...], *, whole: bool, **flags: Any) -> None:  # noqa: ANN401 - click
     """List the documents that nobody rated, by query."""
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
-    from relgate.eval.filling import align_inputs  # noqa: PLC0415
     from relgate.eval.gaps.find import find_gaps  # noqa: PLC0415
+    from relgate.eval.inputs import align_inputs  # noqa: PLC0415
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
     names = ("judgments", "scale", "judgments_source", "queries", "k")

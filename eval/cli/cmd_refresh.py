@@ -94,7 +94,7 @@ def command(runs: tuple[Path, ...], out: Path, report: Path | None, **flags: Any
 def _looked(output: Output, project: Any, runs: tuple[Path, ...], flags: dict[str, Any]) -> Any:  # noqa: ANN401 - lazily imported
     """The catalogue, what is stale, and the runs on one axis with the list (None without)."""
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
-    from relgate.eval.filling import align_inputs, query_texts  # noqa: PLC0415
+    from relgate.eval.inputs import align_inputs, query_texts  # noqa: PLC0415
     from relgate.eval.lists.types import Source  # noqa: PLC0415
     from relgate.eval.metrics.score import score_runs  # noqa: PLC0415
     from relgate.eval.refresh.work import look  # noqa: PLC0415

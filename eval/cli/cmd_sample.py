@@ -85,7 +85,7 @@ def _pool(
     flags: dict[str, Any],
 ) -> Any:  # noqa: ANN401 - likewise
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
-    from relgate.eval.filling import align_inputs  # noqa: PLC0415
+    from relgate.eval.inputs import align_inputs  # noqa: PLC0415
     from relgate.eval.sampling.pool import POOL_DEPTH, pool_pairs  # noqa: PLC0415
 
     listed = None

@@ -51,7 +51,7 @@ def command(runs: tuple[Path, ...], **flags: Any) -> None:  # noqa: ANN401 - cli
     from dataclasses import replace  # noqa: PLC0415
 
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
-    from relgate.eval.filling import align_inputs  # noqa: PLC0415
+    from relgate.eval.inputs import align_inputs  # noqa: PLC0415
     from relgate.eval.metrics.crosscheck import crosscheck  # noqa: PLC0415
     from relgate.eval.metrics.score import score_runs  # noqa: PLC0415
 

@@ -8,25 +8,26 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from relgate.eval.catalogue import Catalogue, read_catalogue
 from relgate.eval.cli.common import Output
 from relgate.eval.files import inside
-from relgate.eval.filling import opaque_queries, with_texts
 from relgate.eval.golden.files import read_golden
-from relgate.eval.judge_honesty import check_named_family, check_opened
-from relgate.eval.judges import open_judge
+from relgate.eval.inputs import opaque_queries, with_texts
 from relgate.eval.lists.read import ListFile, read_list
 from relgate.eval.lists.types import JudgmentList
-from relgate.eval.opened_judge import OpenedJudge
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryTable, golden_table, read_queries
 from relgate.eval.review.rules.base import counted
 from relgate.eval.runs.read import read_run
 from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import PlatformError, UsageError
+
+if TYPE_CHECKING:
+    from relgate.eval.opened_judge import OpenedJudge
 
 __all__ = [
     "hold_honest",
@@ -145,6 +146,10 @@ def load_judge(
     Raises:
         HonestyError: the judge's name tells that it is of the pipeline's family.
     """
+    # Most commands open no judge, and this is most of what there is to load.
+    from relgate.eval.judge_honesty import check_named_family  # noqa: PLC0415
+    from relgate.eval.judges import open_judge  # noqa: PLC0415
+
     if project.judge is None:
         raise UsageError("no judge: give --judge, or set judge in relgate.toml")
     bare = None if labels is None else opaque_queries(labels.queries)
@@ -174,6 +179,8 @@ def hold_honest(
     Raises:
         HonestyError: exit code 5.
     """
+    from relgate.eval.judge_honesty import check_opened  # noqa: PLC0415
+
     for sentence in check_opened(
         opened,
         system_models=project.system_models,

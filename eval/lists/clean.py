@@ -8,6 +8,7 @@ give the same list, and only the careful one has messages.
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from relgate.eval.lists.cells import NotCleanError, cut, cut_table, need, sound_lines
 from relgate.eval.lists.columns import grade_of
-from relgate.eval.lists.ids import Ids, load_words
+from relgate.eval.lists.ids import Ids, IdsBuilder, distinct, load_words
 from relgate.eval.lists.sink import Options
 from relgate.eval.lists.table import Table
 from relgate.eval.lists.types import JudgmentList, Provenance, Query
@@ -85,24 +86,23 @@ def clean_columns(blocks: Iterable[Columns], options: Options) -> JudgmentList |
 
 
 def _made(blocks: Iterable[Columns], options: Options) -> JudgmentList:
-    docs: list[Ids] = []
-    grades: list[NDArray[np.int16]] = []
+    docs, grades = IdsBuilder(), array("h")
     groups = Groups()
     seen: dict[str, int] = {}
     for block in blocks:
         need(_NEEDED.issuperset(block))
-        docs.append(text_of(block["doc_id"]).hashed())
+        docs.add(text_of(block["doc_id"]).hashed())
         groups.add(block)
-        grades.append(_grades(block["grade"], seen, options))
-    need(docs)
-    query, doc_ids = groups.numbers(), Ids.joined(docs)
+        grades.frombytes(_grades(block["grade"], seen, options).tobytes())
+    need(grades)
+    query, doc_ids = groups.numbers(), docs.build()
     _need_no_repeats(query, doc_ids)
     return JudgmentList(
         scale=options.scale.once_read,
         queries=groups.queries,
         query=query,
         doc_id=doc_ids,
-        grade=np.concatenate(grades),
+        grade=np.frombuffer(grades, np.int16),
         origins=(Provenance(options.source),),
         origin=np.zeros(len(query), np.int32),
     )
@@ -114,7 +114,7 @@ class Groups:
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
         self._texts: list[str | None] = []
-        self._parts: list[NDArray[np.int32]] = []
+        self._rows = array("i")
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -123,7 +123,7 @@ class Groups:
 
     def numbers(self) -> NDArray[np.int32]:
         """Per row, index into `queries`."""
-        return np.concatenate(self._parts)
+        return np.frombuffer(self._rows, np.int32)
 
     def add(self, block: Columns) -> None:
         """Takes in the columns `query_id` and `query`, or one of them.
@@ -138,12 +138,12 @@ class Groups:
             new |= column.changes()
         starts = np.flatnonzero(new)
         ids = list(columns[0].take(starts))
-        texts: list[str] | list[None] = list(columns[-1].take(starts))
-        if "query" not in block:
-            texts = [None] * len(ids)
+        texts: list[str] | list[None] = ids if "query" in block else [None] * len(ids)
+        if len(columns) > 1:
+            texts = list(columns[1].take(starts))
         numbers = [self._number(*pair) for pair in zip(ids, texts, strict=True)]
         counts = np.diff(starts, append=len(new))
-        self._parts.append(np.repeat(np.array(numbers, np.int32), counts))
+        self._rows.frombytes(np.repeat(np.array(numbers, np.int32), counts).tobytes())
 
     def _number(self, query_id: str, text: str | None) -> int:
         number = self._numbers.setdefault(query_id, len(self._texts))
@@ -172,12 +172,12 @@ def _grades(
         data, starts, lengths = column.held()
         need(lengths.max(initial=0) <= _WORD)
         words = load_words(data, starts, lengths)  # no cell holds a NUL
-        known = np.unique(words)
+        known = distinct(words)
         cells = [w.to_bytes(_WORD, "little").rstrip(b"\0").decode() for w in known.tolist()]
         places = np.searchsorted(known, words)
     else:
         need(column.dtype == np.int64)
-        whole = np.unique(column)
+        whole = distinct(column)
         cells, places = [str(value) for value in whole.tolist()], np.searchsorted(whole, column)
     for cell in cells:
         if cell not in seen:

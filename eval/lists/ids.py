@@ -7,19 +7,21 @@ them (a file, an Arrow buffer), and by their lengths: equal words of equal lengt
 from __future__ import annotations
 
 import unicodedata
+from array import array
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias, cast, overload
+from typing import TypeAlias, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relgate.eval.lists.keys import match_key
 
-__all__ = ["Ids", "Rows", "load_words"]
+__all__ = ["Ids", "IdsBuilder", "Rows", "distinct", "load_words"]
 
 Rows: TypeAlias = NDArray[np.int64]
 """Numbers of rows of a column."""
 
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 _BLOCK = 1 << 16  # rows at a time: what they need stays in the processor's cache
 _WORD = 8
 _NEAR = 16  # bytes passed over for one that is read: a copy of all still costs less than slices
@@ -53,7 +55,13 @@ class Ids(Sequence[str]):
 
     @classmethod
     def within(
-        cls, data: NDArray[np.uint8], starts: Rows, lengths: NDArray[np.int32], *, plain: bool
+        cls,
+        data: NDArray[np.uint8],
+        starts: Rows,
+        lengths: NDArray[np.int32],
+        *,
+        plain: bool,
+        hashes: NDArray[np.uint64] | None = None,
     ) -> Ids:
         """The column of the ids that stand in `data`, which is not copied and must not change.
 
@@ -62,27 +70,11 @@ class Ids(Sequence[str]):
             starts: where each begins.
             lengths: how many bytes each has.
             plain: every id is known to be in NFC, as ASCII is.
+            hashes: those of all ids, where they were made already.
         """
-        return cls(None, (data, starts, lengths), plain=plain)
-
-    @classmethod
-    def joined(cls, parts: Sequence[Ids]) -> Ids:
-        """The parts, one after another."""
-        if len(parts) == 1:
-            return parts[0]
-        held = [part.held() for part in parts]
-        plain = all(part.is_plain for part in parts)
-        starts, lengths = [h[1] for h in held], np.concatenate([h[2] for h in held])
-        data = held[0][0]
-        if any(h[0] is not data for h in held):
-            before = np.cumsum([0, *(h[0].size for h in held)])
-            starts = [own + shift for own, shift in zip(starts, before[:-1], strict=True)]
-            data = np.concatenate([h[0] for h in held])
-        whole = cls.within(data, np.concatenate(starts), lengths, plain=plain)
-        hashes = [h for part in parts if (h := part._hashes) is not None]  # noqa: SLF001 - its own
-        if len(hashes) == len(parts):
-            whole._hashes = np.concatenate(hashes)  # noqa: SLF001 - its own
-        return whole
+        made = cls(None, (data, starts, lengths), plain=plain)
+        made._hashes = hashes
+        return made
 
     def held(self) -> tuple[NDArray[np.uint8], Rows, NDArray[np.int32]]:
         """(bytes, where in them each id begins, how many bytes each has)."""
@@ -105,6 +97,13 @@ class Ids(Sequence[str]):
     def is_plain(self) -> bool:
         """Whether every id is known to be in NFC."""
         return self._keys is self
+
+    @property
+    def plain_texts(self) -> tuple[str, ...] | None:
+        """The texts, where they are at hand as text and all in ASCII."""
+        if self._texts is not None and self._keys is None and "".join(self._texts).isascii():
+            self._keys = self
+        return self._texts if self.is_plain else None
 
     def __len__(self) -> int:
         return len(self.held()[1]) if self._texts is None else len(self._texts)
@@ -142,11 +141,16 @@ class Ids(Sequence[str]):
 
     def take(self, rows: Rows) -> Ids:
         """The column of these rows, in this order."""
+        if self._texts is not None:
+            return Ids(tuple(map(self._texts.__getitem__, rows.tolist())), None)
         data, starts, lengths = self.held()
-        taken = Ids.within(data, starts[rows], lengths[rows], plain=self.is_plain)
-        if self._hashes is not None:
-            taken._hashes = self._hashes[rows]  # noqa: SLF001 - its own
-        return taken
+        hashes = None if self._hashes is None else self._hashes[rows]
+        return Ids.within(data, starts[rows], lengths[rows], plain=self.is_plain, hashes=hashes)
+
+    @property
+    def kept_hashes(self) -> NDArray[np.uint64] | None:
+        """The hashes of all ids, where they were made already."""
+        return self._hashes
 
     def hashed(self) -> Ids:
         """The same column, its hashes made at once: best while its bytes are in the cache."""
@@ -203,6 +207,50 @@ class Ids(Sequence[str]):
         return equal
 
 
+class IdsBuilder:
+    """A column that grows part by part, in place: a large one is never held twice."""
+
+    def __init__(self) -> None:
+        self._data: NDArray[np.uint8] | None = None
+        self._copied: bytearray | None = None  # once the parts stand in different bytes
+        self._starts, self._lengths, self._hashes = array("q"), array("i"), array("Q")
+        self._is_plain = True
+
+    def add(self, part: Ids) -> None:
+        """Appends the ids of a part."""
+        data, starts, lengths = part.held()
+        if self._data is None:
+            self._data = data
+        elif data is not self._data:
+            if self._copied is None:
+                self._copied = bytearray(self._data.data)
+            starts = starts + len(self._copied)
+            self._copied += data.data
+        self._starts.frombytes(starts.tobytes())
+        self._lengths.frombytes(lengths.tobytes())
+        hashes = part.kept_hashes
+        self._hashes.frombytes(b"" if hashes is None else hashes.tobytes())
+        self._is_plain &= part.is_plain
+
+    def build(self) -> Ids:
+        """The whole column."""
+        data = np.zeros(0, np.uint8) if self._data is None else self._data
+        if self._copied is not None:
+            data = np.frombuffer(self._copied, np.uint8)
+        starts, lengths = (
+            np.frombuffer(self._starts, np.int64),
+            np.frombuffer(self._lengths, np.int32),
+        )
+        hashes = np.frombuffer(self._hashes, np.uint64)
+        return Ids.within(
+            data,
+            starts,
+            lengths,
+            plain=self._is_plain,
+            hashes=hashes if len(hashes) == len(starts) else None,
+        )
+
+
 def _turns(lengths: NDArray[np.int32]) -> Iterator[tuple[int, slice | Rows]]:
     """Each word's place, and which ids go on beyond it."""
     shortest = int(lengths.min()) if len(lengths) else 0
@@ -247,6 +295,14 @@ def _hashed(
         mixed[left] = (mixed[left] ^ (mixed[left] >> _SHIFT) ^ words) * _MIX
     mixed ^= mixed >> _SHIFT
     return mixed
+
+
+def distinct(values: NDArray[_Scalar]) -> NDArray[_Scalar]:
+    """The values in order, each once. `np.unique` loads numpy.ma, a tenth of numpy's start."""
+    ordered = np.sort(values)
+    new = np.ones(len(ordered), np.bool_)
+    new[1:] = ordered[1:] != ordered[:-1]
+    return ordered[new]
 
 
 def _text(raw: memoryview) -> str:

@@ -6,8 +6,10 @@ Everything goes in blocks of queries, so that what a block needs stays in the pr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,8 @@ __all__ = ["Found", "Retrieved", "join"]
 
 _BLOCK_ROWS = 1 << 16
 _SPREAD = np.uint64(0xD6E8FEB86659FD93)  # odd: no two queries of a block get one value
+_NO_ROWS = np.zeros(0, np.int64)
+_NOTHING: Mapping[str, int] = MappingProxyType({})
 
 _Ints = NDArray[np.int64]
 
@@ -47,11 +51,24 @@ class Retrieved:
         ids: all documents of the run.
         starts: per query, where its documents begin; shape (nq,).
         counts: per query, how many it has, 0 and up; shape (nq,).
+        distinct: it is known that no query has a document twice.
     """
 
     ids: Ids
     starts: _Ints
     counts: _Ints
+    distinct: bool = False
+
+    def part(self, queries: slice, counts: _Ints) -> Retrieved:
+        """The first `counts` documents of some queries."""
+        return Retrieved(self.ids, self.starts[queries], counts[queries], self.distinct)
+
+    def rows(self) -> Rows:
+        """The row of each document; shape (n,)."""
+        counts = self.counts
+        ends = np.cumsum(counts)
+        n = int(ends[-1]) if len(ends) else 0
+        return np.arange(n) + np.repeat(self.starts - ends + counts, counts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,16 +77,19 @@ class _Docs:
 
     Attributes:
         q: the number of each one's query in the block; shape (n,).
-        pairs: what to look for in the list; shape (n,).
-        grades: what was found, see `kernel`; shape (n,).
+        grades: its grade, or `kernel.UNRATED`; shape (n,).
+        repeated: which of them stand higher up already, as indices.
     """
 
     q: _Ints
-    pairs: Pairs
     grades: NDArray[np.int16]
+    repeated: Rows
 
-    def only(self, which: Rows) -> _Docs:
-        return _Docs(self.q[which], self.pairs.only(which), self.grades[which])
+    def codes(self) -> NDArray[np.int16]:
+        """The grades, see `kernel`."""
+        codes = self.grades.copy() if len(self.repeated) else self.grades
+        codes[self.repeated] = kernel.REPEAT
+        return codes
 
 
 def join(
@@ -89,19 +109,16 @@ def join(
     looked_at = counts if unrated == "condensed" else cut
     top = np.full((len(counts), width), kernel.NO_DOCUMENT, np.int16)
     scored = top if unrated == "zero" else top.copy()
-    keys = retrieved.ids.keys()
     for part in _blocks(looked_at):
-        block = Retrieved(keys, retrieved.starts[part], cut[part])
-        docs = _docs(judgments, listed[part], block)
-        _fill(top[part], docs)
+        docs = _docs(judgments, listed[part], retrieved.part(part, cut))
+        _fill(top[part], docs.q, docs.codes())
         if unrated == "zero":
             continue
         if unrated == "condensed":
-            block = Retrieved(keys, retrieved.starts[part], counts[part])
-            docs = _docs(judgments, listed[part], block)
+            docs = _docs(judgments, listed[part], retrieved.part(part, counts))
         rated = np.flatnonzero(docs.grades >= 0)
         rated = rated[_ranks(docs.q[rated]) < width]
-        _fill(scored[part], docs.only(rated))
+        _fill(scored[part], docs.q[rated], docs.codes()[rated])
     return Found(top, scored)
 
 
@@ -116,12 +133,58 @@ def _blocks(counts: _Ints) -> Iterator[slice]:
 
 
 def _docs(judgments: JudgmentList, listed: _Ints, block: Retrieved) -> _Docs:
-    keys, counts = block.ids, block.counts
-    q = np.repeat(np.arange(len(counts)), counts)
-    rows = np.arange(len(q)) + np.repeat(block.starts - np.cumsum(counts) + counts, counts)
-    pairs = Pairs(keys, rows, keys.hashes(rows), np.repeat(listed, counts))
+    q = np.repeat(np.arange(len(block.counts)), block.counts)
+    texts = block.ids.plain_texts
+    if judgments.given is not None and texts is not None:
+        return _Docs(q, *_by_dictionary(judgments.given, listed, block, texts))
+    keys, rows = block.ids.keys(), block.rows()
+    pairs = Pairs(keys, rows, keys.hashes(rows), np.repeat(listed, block.counts))
     grade = np.append(judgments.grade, np.int16(kernel.UNRATED))  # -1, not found, meets the end
-    return _Docs(q, pairs, grade[judgments.pairs.find(pairs)])
+    grades = grade[judgments.pairs.find(pairs)]
+    return _Docs(q, grades, _NO_ROWS if block.distinct else _repeated(q, pairs))
+
+
+def _by_dictionary(
+    given: Sequence[Mapping[str, int]], listed: _Ints, block: Retrieved, texts: tuple[str, ...]
+) -> tuple[NDArray[np.int16], Rows]:
+    """Grades and repeats of ids that are at hand as text: a look-up each, without byte code."""
+    places = zip(block.starts.tolist(), block.counts.tolist(), strict=True)
+    docs = [texts[start : start + count] for start, count in places]
+    index: list[int] = listed.tolist()
+    known = [given[i] if i >= 0 else _NOTHING for i in index]
+    unrated = repeat(kernel.UNRATED)
+    found = chain.from_iterable(
+        map(own.get, ids, unrated) for own, ids in zip(known, docs, strict=True)
+    )
+    grades = np.fromiter(found, np.int16, int(block.counts.sum()))
+    if block.distinct or all(len(set(own)) == len(own) for own in docs):
+        return grades, _NO_ROWS
+    seen: set[tuple[int, str]] = set()
+    repeated: list[int] = []
+    for at, pair in enumerate((q, doc) for q, own in enumerate(docs) for doc in own):
+        if pair in seen:
+            repeated.append(at)
+        seen.add(pair)
+    return grades, np.array(repeated, np.int64)
+
+
+def _repeated(q: _Ints, pairs: Pairs) -> Rows:
+    """Which pairs stand higher up already.
+
+    Equal documents have equal hashes; where no hash comes twice nothing is repeated, and where
+    one does the ids themselves are looked at.
+    """
+    hashes = pairs.hashes ^ (q.astype(np.uint64) * _SPREAD)
+    ordered = np.sort(hashes)
+    twice = ordered[1:][ordered[1:] == ordered[:-1]]
+    seen: set[tuple[int, str]] = set()
+    repeated: list[int] = []
+    for at in np.flatnonzero(np.isin(hashes, twice)).tolist() if twice.size else ():
+        pair = int(q[at]), pairs.keys[int(pairs.rows[at])]
+        if pair in seen:
+            repeated.append(at)
+        seen.add(pair)
+    return np.array(repeated, np.int64)
 
 
 def _ranks(q: _Ints) -> _Ints:
@@ -129,31 +192,8 @@ def _ranks(q: _Ints) -> _Ints:
     return np.arange(len(q)) - np.searchsorted(q, q)
 
 
-def _fill(top: NDArray[np.int16], docs: _Docs) -> None:
-    grades = _marked(docs)
-    if len(grades) == top.size:
-        top[:] = grades.reshape(top.shape)
+def _fill(top: NDArray[np.int16], q: _Ints, codes: NDArray[np.int16]) -> None:
+    if len(codes) == top.size:
+        top[:] = codes.reshape(top.shape)
     else:
-        top[docs.q, _ranks(docs.q)] = grades
-
-
-def _marked(docs: _Docs) -> NDArray[np.int16]:
-    """The grades, `kernel.REPEAT` where the document stands higher up in the same query.
-
-    Equal documents have equal hashes; where no hash comes twice nothing is repeated, and where
-    one does the ids themselves are looked at.
-    """
-    pairs, grades = docs.pairs, docs.grades
-    hashes = pairs.hashes ^ (docs.q.astype(np.uint64) * _SPREAD)
-    ordered = np.sort(hashes)
-    twice = ordered[1:][ordered[1:] == ordered[:-1]]
-    if not twice.size:
-        return grades
-    marked = grades.copy()
-    seen: set[tuple[int, str]] = set()
-    for at in np.flatnonzero(np.isin(hashes, twice)).tolist():
-        pair = int(docs.q[at]), pairs.keys[int(pairs.rows[at])]
-        if pair in seen:
-            marked[at] = kernel.REPEAT
-        seen.add(pair)
-    return marked
+        top[q, _ranks(q)] = codes

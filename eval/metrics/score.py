@@ -128,7 +128,8 @@ def _returned(judged: _Judged, run: Run, index: _Ints, conventions: Conventions)
     unlisted = (counts < 0) & ~failed
     answered = (index >= 0) & ~failed & ~unlisted
     counts = np.where(answered, counts, 0)
-    retrieved = Retrieved(ranking.ids, np.append(ranking.starts, 0)[index], counts)
+    starts = np.append(ranking.starts, 0)[index]
+    retrieved = Retrieved(ranking.ids, starts, counts, ranking.distinct)
     found = join(judged.judgments, judged.listed, retrieved, conventions)
     unrated = _count(found.top == kernel.UNRATED)
     returned = unrated + _count(found.top >= 0)

@@ -8,19 +8,20 @@ careful one has messages.
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from relgate.eval.lists.cells import NotCleanError, cut, cut_table, need, sound_lines
 from relgate.eval.lists.clean import Columns, Groups, text_of
-from relgate.eval.lists.ids import Ids
+from relgate.eval.lists.ids import Ids, IdsBuilder
 from relgate.eval.lists.numerals import decimals, need_whole
 from relgate.eval.lists.table import Table
 from relgate.eval.lists.types import Query
+from relgate.eval.runs.order import in_order
 from relgate.eval.runs.types import Documents, Ranking
 
 __all__ = ["Order", "Ranked", "clean_run", "clean_run_columns", "clean_run_table"]
@@ -106,61 +107,39 @@ class _Rows:
     def __init__(self, order: Order) -> None:
         self._order: Order = order
         self._groups = Groups()
-        self._docs: list[Ids] = []
-        self._places: list[NDArray[np.float64]] = []
+        self._docs = IdsBuilder()
+        self._places = array("d")
         self._names: dict[str, None] = {}
 
     def add(self, block: Columns) -> None:
         queries = {n: block[n] for n in ("query_id", "query") if n in block}
         self._groups.add(queries)
-        self._docs.append(text_of(block["doc_id"]).hashed())
+        self._docs.add(text_of(block["doc_id"]))
         if self._order is not None:
             found = block[self._order]
             numbers = decimals(found) if isinstance(found, Ids) else found.astype(np.float64)
             need(np.isfinite(numbers).all())
-            self._places.append(numbers if self._order == "rank" else -numbers)
+            placed = numbers if self._order == "rank" else -numbers
+            self._places.frombytes(placed.tobytes())
         if "run" in block:
             names = text_of(block["run"])
             self._names |= dict.fromkeys(names.take(np.flatnonzero(names.changes())))
 
     def ranked(self) -> Ranked:
         """The run: each query's documents by what gives the order, the least first."""
-        need(self._docs)
-        query, ids = self._groups.numbers(), Ids.joined(self._docs)
-        counts = np.bincount(query).astype(np.int64)
-        starts = np.cumsum(counts) - counts
-        places = np.concatenate(self._places) if self._places else np.zeros(0)
+        query, ids = self._groups.numbers(), self._docs.build()
+        need(len(query))
+        places = np.frombuffer(self._places, np.float64)
+        queries = self._groups.queries
         if (query[1:] < query[:-1]).any():  # a query's rows do not stand together
             order = np.argsort(query, kind="stable")
-            ids, places = ids.take(order), places[order] if len(places) else places
-        queries, tied = self._groups.queries, np.zeros(0, np.int64)
+            ids, query = ids.take(order), query[order]
+            places = places[order] if len(places) else places
+        starts = np.searchsorted(query, np.arange(len(queries), dtype=np.int32))
+        counts = np.diff(starts, append=len(query))
+        tied = np.zeros(0, np.int64)
         if len(places):
-            ids, tied = _sorted(ids, places, starts, counts)
+            ids, tied = in_order(ids, places, starts, counts)
         need(not (len(tied) and self._order == "rank"))
         shown = tuple(queries[at].shown for at in tied.tolist())
         return Ranked(queries, Ranking(ids, starts, counts), shown, tuple(self._names))
-
-
-def _sorted(
-    ids: Ids, places: NDArray[np.float64], starts: NDArray[np.int64], counts: NDArray[np.int64]
-) -> tuple[Ids, NDArray[np.int64]]:
-    """The ids with each query's by place, the least first, and which queries have equal places.
-
-    Runs are nearly always written in order: only queries that are not are sorted.
-    """
-    within = np.ones(len(places), np.bool_)
-    within[starts] = False
-    falls, equal = np.zeros(len(places), np.bool_), np.zeros(len(places), np.bool_)
-    falls[1:] = (places[1:] < places[:-1]) & within[1:]
-    equal[1:] = (places[1:] == places[:-1]) & within[1:]
-    tied = {*(np.searchsorted(starts, np.flatnonzero(equal), side="right") - 1).tolist()}
-    unsorted = np.unique(np.searchsorted(starts, np.flatnonzero(falls), side="right") - 1)
-    if len(unsorted):
-        order = np.arange(len(places))
-        for at in unsorted.tolist():
-            own = slice(int(starts[at]), int(starts[at] + counts[at]))
-            order[own] = own.start + np.argsort(places[own], kind="stable")
-            if len(np.unique(places[own])) < counts[at]:
-                tied.add(at)
-        ids = ids.take(order)
-    return ids, np.array(sorted(tied), np.int64)

@@ -27,12 +27,21 @@ class Ranking(Sequence[Documents]):
         ids: all documents.
         starts: per query, where its documents begin in `ids`; shape (nq,).
         counts: per query, how many it has; -1 where they are not known. Shape (nq,).
+        distinct: it is known that no query has a document twice.
     """
 
-    __slots__ = ("counts", "ids", "starts")
+    __slots__ = ("counts", "distinct", "ids", "starts")
 
-    def __init__(self, ids: Ids, starts: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+    def __init__(
+        self,
+        ids: Ids,
+        starts: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        *,
+        distinct: bool = False,
+    ) -> None:
         self.ids = ids
+        self.distinct = distinct
         self.starts = starts
         self.counts = counts
 

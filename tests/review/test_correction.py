@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from relgate.eval.correcting import correct_review, peoples_labels, review_gaps
-from relgate.eval.filling import align_inputs
+from relgate.eval.inputs import align_inputs
 from relgate.eval.lists.build import ListBuilder
 from relgate.eval.lists.types import SCALES, Provenance, Query, Source
 from relgate.eval.metrics.conventions import Conventions

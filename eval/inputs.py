@@ -1,0 +1,101 @@
+"""A list, runs and a query table, put together for any command. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from relgate.eval.lists.build import ListBuilder
+from relgate.eval.lists.types import JudgmentList, Query, match_key
+from relgate.eval.metrics.align import Axis, align
+from relgate.eval.metrics.overlap import overlap, require_overlap
+from relgate.eval.project import Project
+from relgate.eval.queries import QueryTable
+from relgate.eval.runs.types import Run
+from relgate.rubrics.errors import InputError
+
+__all__ = ["Aligned", "align_inputs", "opaque_queries", "query_texts", "with_texts"]
+
+_OPAQUE = re.compile(r"\S*\d\S*")
+_OPAQUE_FROM = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """A list and runs on one axis.
+
+    Attributes:
+        judgments: the list; empty when none was given.
+        runs: the runs.
+        axis: their queries.
+        table: what a team says of its queries, or None.
+        warnings: what should be known of how they meet.
+    """
+
+    judgments: JudgmentList
+    runs: tuple[Run, ...]
+    axis: Axis
+    table: QueryTable | None
+    warnings: tuple[str, ...] = ()
+
+
+def align_inputs(
+    judgments: JudgmentList | None,
+    runs: Sequence[Run],
+    project: Project,
+    *,
+    table: QueryTable | None = None,
+) -> Aligned:
+    """Puts list and runs on one axis.
+
+    Raises:
+        InputError: queries that cannot be matched, or a list that has nothing to do with the runs.
+    """
+    listed = judgments if judgments is not None else ListBuilder(project.list_scale()).build()
+    axis = align(listed, runs, query_texts(table))
+    said = None if judgments is None else _overlap_warning(judgments, runs, axis, project)
+    return Aligned(listed, tuple(runs), axis, table, () if said is None else (said,))
+
+
+def _overlap_warning(
+    judgments: JudgmentList, runs: Sequence[Run], axis: Axis, project: Project
+) -> str | None:
+    try:
+        return require_overlap(overlap(judgments, runs, axis, k=project.k))
+    except InputError as error:
+        raise InputError(error.what, path=project.judgments, mend=error.mend) from None
+
+
+def with_texts(judgments: JudgmentList, table: QueryTable | None) -> JudgmentList:
+    """The list with the query table's texts: what a judge is asked must be the query, not its id.
+
+    A text of the list's own stays where it says more than the id.
+    """
+    if table is None:
+        return judgments
+    texts = {match_key(row.id): row.text for row in table.rows if row.text is not None}
+    queries = tuple(
+        replace(q, text=texts[match_key(q.id)])
+        if match_key(q.id) in texts and q.text in {None, q.id}
+        else q
+        for q in judgments.queries
+    )
+    return replace(judgments, queries=queries)
+
+
+def opaque_queries(queries: Iterable[Query]) -> str | None:
+    """A warning when all that is known of the queries looks like ids: a judge would see those."""
+    shown = [query.shown for query in queries]
+    if len(shown) < _OPAQUE_FROM or not all(_OPAQUE.fullmatch(text) for text in shown):
+        return None
+    return (
+        f"the queries look like ids ({', '.join(repr(t) for t in shown[:3])}); a judge is asked "
+        "with them as they stand; give their texts with --queries"
+    )
+
+
+def query_texts(table: QueryTable | None) -> dict[str, str]:
+    """{query id: text} of a table, where it says; empty without a table."""
+    rows = () if table is None else table.rows
+    return {row.id: row.text for row in rows if row.text is not None}
