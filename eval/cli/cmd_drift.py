@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relgate.eval.cli.common import FILE, OUT_DIR, Output, commit, now, output_options
+from relgate.rubrics.errors import UsageError
 
 if TYPE_CHECKING:
     from relgate.eval.drift.budgets import Budgets
@@ -23,6 +24,7 @@ __all__ = ["command"]
 @click.option("--budgets", "budgets_file", type=FILE, help="Limits, JSON or TOML; the guide's.")
 @click.option("--out", type=OUT_DIR, help="Folder for drift.json and drift.md.")
 @click.option("--history", type=FILE, help="A file of past runs (JSONL) that this one joins.")
+@click.option("--trend", type=FILE, help="Write the history as a page with charts (HTML).")
 @click.option("--sha", help="The commit, for the history; read from the CI's environment.")
 @output_options
 def command(current: Path, baseline: Path, **flags: Any) -> int:  # noqa: ANN401 - click
@@ -31,11 +33,19 @@ def command(current: Path, baseline: Path, **flags: Any) -> int:  # noqa: ANN401
     Exit codes: 0 pass or soft warning, 3 over a hard budget (or another stack was measured), 4
     another golden set, other conventions, or NaN, 2 bad input.
     """
+    from relgate.eval.cli.load import spare_inputs  # noqa: PLC0415 - numpy
     from relgate.eval.drift.artifact import read_artifact  # noqa: PLC0415 - pydantic
     from relgate.eval.drift.check import check_drift  # noqa: PLC0415
     from relgate.eval.drift.document import drift_document  # noqa: PLC0415
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
+    history, trend = flags["history"], flags["trend"]
+    if trend is not None and history is None:
+        raise UsageError("--trend shows a history: name its file with --history")
+    if trend is not None and trend == history:
+        raise UsageError("--trend is a page, --history a file of lines: name two files")
+    kept = [path for path in (history, trend) if path is not None]
+    spare_inputs(kept, [current, baseline, flags["budgets_file"]])
     budgets = _budgets(flags["budgets_file"])
     report = check_drift(read_artifact(current), read_artifact(baseline), budgets)
     _show(output, report, budgets)
@@ -43,7 +53,7 @@ def command(current: Path, baseline: Path, **flags: Any) -> int:  # noqa: ANN401
     if flags["out"] is not None:
         _write(output, flags["out"], report, budgets)
     if flags["history"] is not None:
-        _remember(output, flags["history"], report, flags["sha"])
+        _remember(output, report, **{name: flags[name] for name in ("history", "trend", "sha")})
     output.document(document)
     return report.exit_code
 
@@ -102,9 +112,16 @@ def _write(output: Output, folder: Path, report: Report, budgets: Budgets) -> No
     output.remark(f"written: {folder / 'drift.json'}, {folder / 'drift.md'}")
 
 
-def _remember(output: Output, path: Path, report: Report, sha: str | None) -> None:
+def _remember(
+    output: Output, report: Report, *, history: Path, trend: Path | None, sha: str | None
+) -> None:
     from relgate.eval.drift.history import append, entries_of  # noqa: PLC0415 - pydantic
 
     at = now().isoformat(timespec="seconds")
-    every = append(path, entries_of(report, at=at, sha=sha or commit()))
-    output.remark(f"{path}: {len(every):,} entries")
+    every = append(history, entries_of(report, at=at, sha=sha or commit()))
+    output.remark(f"{history}: {len(every):,} entries")
+    if trend is not None:
+        from relgate.eval.drift.trend import trend_html  # noqa: PLC0415 - jinja2, matplotlib
+
+        output.file(trend, trend_html(every))
+        output.remark(f"written: {trend}")

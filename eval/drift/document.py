@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
 from relgate.eval.drift.budgets import Budgets
-from relgate.eval.drift.types import SIGNALS, Artifact, Finding, Level, Measured, Report, Signal
+from relgate.eval.drift.types import (
+    SIGNALS,
+    Artifact,
+    Finding,
+    Level,
+    Measured,
+    Outcome,
+    Report,
+    Signal,
+)
 from relgate.eval.report.escape import markdown_text
 
 __all__ = ["drift_document", "drift_markdown", "notes_entry", "outcome", "signal_rows"]
 
 _FIGURE = re.compile(r"[+-]?[0-9.]+|-")
-_OUTCOMES = {0: "pass", 3: "fail", 4: "mismatch"}
+_FAILURES: Mapping[int, Outcome] = {3: "fail", 4: "mismatch"}
 
 
-def outcome(report: Report) -> str:
+def outcome(report: Report) -> Outcome:
     """`pass`, `warn`, `fail` or `mismatch`."""
-    word = _OUTCOMES[report.exit_code]
-    return "warn" if word == "pass" and report.findings else word
+    return _FAILURES.get(report.exit_code, "warn" if report.findings else "pass")
 
 
 def signal_rows(report: Report, budgets: Budgets) -> list[tuple[str, ...]]:

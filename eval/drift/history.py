@@ -1,17 +1,18 @@
-"""A file of past runs, a line each, and its trend. I/O for the file, pure for the rest."""
+"""A file of past runs, a line a combination of stages. I/O for the file, pure for the rest."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import FiniteFloat, TypeAdapter, ValidationError
 
 from relgate.eval.drift.document import outcome
-from relgate.eval.drift.types import Report
+from relgate.eval.drift.types import Outcome, Report, Signal
 from relgate.eval.files import load_content, write_text_atomic
 from relgate.eval.lists.jsontext import json_lines
 from relgate.rubrics.errors import InputError
@@ -28,16 +29,16 @@ class Entry:
         sha: the commit, or None.
         golden_version: the set.
         stages: the combination in words.
-        means: {signal: mean}.
-        outcome: pass, warn, fail or mismatch.
+        means: {signal: mean}; None where it was no finite number.
+        outcome: what the whole run came to, all combinations together.
     """
 
     at: str
     sha: str | None
     golden_version: str
     stages: str
-    means: dict[str, float | None]
-    outcome: str
+    means: dict[Signal, FiniteFloat | None]
+    outcome: Outcome
 
 
 def entries_of(report: Report, *, at: str, sha: str | None) -> list[Entry]:
@@ -48,7 +49,7 @@ def entries_of(report: Report, *, at: str, sha: str | None) -> list[Entry]:
             sha=sha,
             golden_version=report.current.golden_version,
             stages=run.words,
-            means={s.value: v if abs(v) < float("inf") else None for s, v in run.means.items()},
+            means={signal: v if isfinite(v) else None for signal, v in run.means.items()},
             outcome=outcome(report),
         )
         for run in report.current.runs

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Literal, TypeAlias
 
 __all__ = [
     "FEW",
@@ -17,6 +18,7 @@ __all__ = [
     "Loser",
     "Measured",
     "MeasuredQuery",
+    "Outcome",
     "Report",
     "Signal",
     "stages_words",
@@ -26,6 +28,9 @@ FEW = 3
 """A result list shorter than this is near-empty ("lt3")."""
 
 NO_STAGES = "as is"
+
+Outcome: TypeAlias = Literal["pass", "warn", "fail", "mismatch"]
+"""What a check comes to."""
 
 
 class Signal(StrEnum):

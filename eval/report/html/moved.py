@@ -10,7 +10,7 @@ from typing import Any
 
 from relgate.eval.report.html.numbers import count, number, signed
 from relgate.eval.report.html.parts import Chart, Column, Table
-from relgate.eval.report.html.svg import Axes, Ink, draw
+from relgate.eval.report.html.svg import Axes, Ink, draw, number_ends
 
 __all__ = ["Moved", "delta_chart", "moved_queries", "slope_chart"]
 
@@ -121,7 +121,8 @@ def slope_chart(moved: Moved, aggregate: Mapping[str, Any], table_at: str) -> Ch
             ax.plot((0, 1), mean, color=Ink.TEXT.value, linewidth=3.5, gid="mean")
         if all(0 <= end <= 1 for _, q in lines for end in (q["before"], q["after"])):
             ax.set_ylim(-0.03, 1.03)  # the whole scale: a small change must look small
-        _number_ends(ax, worse[:_NUMBERED])
+        lost = [q["after"] for q in worse[:_NUMBERED]]
+        number_ends(ax, 1.03, lost, [Ink.BAD] * len(lost), range(1, len(lost) + 1))
         ax.set_xlim(-0.04, 1.12)
         ax.set_xticks((0, 1), ("before", "after"))
         ax.set_ylabel("score")
@@ -162,14 +163,3 @@ def _tooltips(
         for gid, q in lines
     }
     return {**tips, "mean": f"mean: {number(aggregate['before'])} to {number(aggregate['after'])}"}
-
-
-def _number_ends(ax: Axes, worst: Sequence[Mapping[str, Any]]) -> None:
-    """The first losers' numbers right of their lines, pushed apart where they would overlap."""
-    low, high = ax.get_ylim()
-    gap = 0.055 * (high - low)
-    order = sorted(range(len(worst)), key=lambda i: worst[i]["after"])
-    place = float("-inf")
-    for i in order:
-        place = max(place + gap, worst[i]["after"])
-        ax.text(1.03, place, str(i + 1), va="center", color=Ink.BAD.value)

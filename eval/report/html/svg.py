@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -18,7 +18,7 @@ from xml.etree import ElementTree as ET
 
 from relgate.eval.report.escape import terminal_text
 
-__all__ = ["Axes", "Ink", "draw"]
+__all__ = ["Axes", "Ink", "draw", "number_ends"]
 
 Axes: TypeAlias = Any
 """`matplotlib.axes.Axes`, whose own types a strict checker half knows."""
@@ -84,6 +84,21 @@ def draw(
         backend.FigureCanvasSVG(figure).print_svg(text, metadata={"Date": None, "Creator": None})
     root = ET.fromstring(text.getvalue())  # noqa: S314 - written by matplotlib just now
     return _inline(root, key, tooltips or {})
+
+
+def number_ends(
+    ax: Axes, x: float, ends: Sequence[float], inks: Sequence[Ink], numbers: Sequence[int]
+) -> None:
+    """Numbers at x beside the ends of lines, pushed apart where they would overlap.
+
+    The axes must have their limits; an ink and a number an end.
+    """
+    low, high = ax.get_ylim()
+    gap = 0.055 * (high - low)
+    place = float("-inf")
+    for i in sorted(range(len(ends)), key=lambda i: ends[i]):
+        place = max(place + gap, ends[i])
+        ax.text(x, place, str(numbers[i]), va="center", color=inks[i].value)
 
 
 def _frame(width: int, height: int) -> tuple[float, float, float, float]:
