@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
+from math import nan
 
 from relgate.eval.agreement.certificate import (
     Certificate,
+    CertifiedFigure,
     find_certificate,
     newest,
     read_certificates,
@@ -17,7 +19,7 @@ from relgate.eval.agreement.standing import certificate_problem, differing_terms
 from relgate.eval.gaps.doubt import DoubtedJudge, JudgeError
 from relgate.eval.lists.types import JudgmentList, Source
 from relgate.eval.project import Project
-from relgate.eval.review.types import JudgeUse
+from relgate.eval.review.types import CertificateFacts, Interval, JudgeUse
 from relgate.judge.families import NO_FAMILY, family_of, judge_family
 from relgate.judge.types import Judge
 from relgate.rubrics.errors import InputError
@@ -57,9 +59,11 @@ def judges_in_use(
             problem=standing_of(
                 project, _identity(version, fingerprint, model, filled_by), now=now
             ),
-            policy=_policy(project, fingerprint),
+            policy=None if found is None else found.policy,
+            certificate=None if found is None else _facts(found),
         )
         for (version, fingerprint, model), n in rows.items()
+        for found in (None if fingerprint is None else certificate_for(project, fingerprint),)
     )
 
 
@@ -72,9 +76,23 @@ def _identity(
     return JudgeIdentity(version, fingerprint, model)
 
 
-def _policy(project: Project, fingerprint: str | None) -> str | None:
-    found = None if fingerprint is None else certificate_for(project, fingerprint)
-    return None if found is None else found.policy
+def _facts(found: Certificate) -> CertificateFacts:
+    return CertificateFacts(
+        id=found.certificate_id,
+        level=found.level.value,
+        labels=found.n,
+        queries=found.n_queries,
+        coverage=found.coverage,
+        made_on=found.made_at.date().isoformat(),
+        expires_on=found.expires_at.date().isoformat(),
+        f1=_interval(found.figures.get("f1")),
+        kappa_quadratic=_interval(found.figures.get("kappa_quadratic")),
+    )
+
+
+def _interval(figure: CertifiedFigure | None) -> Interval:
+    values = (None,) * 3 if figure is None else (figure.point, figure.low, figure.high)
+    return Interval(*(nan if value is None else value for value in values))
 
 
 def standing_of(project: Project, judge: JudgeIdentity, *, now: datetime) -> str | None:

@@ -25,6 +25,7 @@ from relgate.eval.report.supplied import (
 )
 from relgate.eval.report.values import moved, number, picked, plain
 from relgate.eval.review.types import (
+    CertificateFacts,
     Coverage,
     Evidence,
     ExpectedScores,
@@ -175,6 +176,15 @@ def _judge(judge: JudgeUse) -> dict[str, Any]:
         **picked(judge, "version", "fingerprint", "model", "family", "policy"),
         "grades": judge.rows,
         "certificate_problem": judge.problem,
+        "certificate": None if judge.certificate is None else _certificate(judge.certificate),
+    }
+
+
+def _certificate(facts: CertificateFacts) -> dict[str, Any]:
+    return {
+        **picked(facts, "id", "level", "labels", "queries", "coverage", "made_on", "expires_on"),
+        "f1": plain(asdict(facts.f1)),
+        "kappa_quadratic": plain(asdict(facts.kappa_quadratic)),
     }
 
 

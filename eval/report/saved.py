@@ -28,9 +28,11 @@ from relgate.eval.report.schema import (
 from relgate.eval.report.shapes.base import AggregateShape
 from relgate.eval.report.shapes.change import FiltersShape, PercentilesShape
 from relgate.eval.report.shapes.judge import (
+    CertificateShape,
     CoverageShape,
     ExpectedShape,
     FillShape,
+    IntervalShape,
     JudgeUseShape,
     UnratedShape,
 )
@@ -50,6 +52,7 @@ from relgate.eval.review.types import (
     Aggregate,
     ApartFigures,
     Basis,
+    CertificateFacts,
     Correction,
     Coverage,
     Delta,
@@ -57,6 +60,7 @@ from relgate.eval.review.types import (
     ExpectedScores,
     FillFacts,
     Finding,
+    Interval,
     JudgeUse,
     ModeFigures,
     Noise,
@@ -332,7 +336,18 @@ def _judge(use: JudgeUseShape) -> JudgeUse:
     return JudgeUse(
         use.version, use.fingerprint, use.model, use.family, use.grades,
         use.certificate_problem, use.policy,
+        None if use.certificate is None else _certificate(use.certificate),
     )  # fmt: skip
+
+
+def _certificate(found: CertificateShape) -> CertificateFacts:
+    given = found.model_dump(exclude={"f1", "kappa_quadratic"})
+    f1, kappa = (_interval(part) for part in (found.f1, found.kappa_quadratic))
+    return CertificateFacts(**given, f1=f1, kappa_quadratic=kappa)
+
+
+def _interval(found: IntervalShape) -> Interval:
+    return Interval(*map(_value, (found.point, found.low, found.high)))
 
 
 def _fill(fill: FillShape) -> FillFacts:

@@ -303,6 +303,17 @@ def _judge_facts(use: Mapping[str, Any]) -> Iterator[Fact]:
         yield Fact("Certificate", f"trusted under policy {use['policy']}", "good")
     else:
         yield Fact("Certificate", problem, "bad")
+    if use["certificate"] is not None:
+        yield from _certificate_facts(use["certificate"])
+
+
+def _certificate_facts(facts: Mapping[str, Any]) -> Iterator[Fact]:
+    yield Fact("It was earned on", f"{facts['labels']:,} labels of {facts['queries']:,} queries")
+    for name, key in (("F1 at the floor", "f1"), ("Quadratic kappa", "kappa_quadratic")):
+        found = facts[key]
+        low, high = (number(found[end], 3) for end in ("low", "high"))
+        yield Fact(name, f"{number(found['point'], 3)} (95 % {low} to {high})")
+    yield Fact("Made, expires", f"{facts['made_on']}, {facts['expires_on']}")
 
 
 def _bounds(document: Document) -> Iterator[Part]:

@@ -7,10 +7,12 @@ from typing import Literal
 from relgate.eval.report.shapes.base import Count, RuleId, Shape, SourceWord, Word
 
 __all__ = [
+    "CertificateShape",
     "CoverageShape",
     "DoubtedJudgeShape",
     "ExpectedShape",
     "FillShape",
+    "IntervalShape",
     "JudgeErrorShape",
     "JudgeShape",
     "JudgeUseShape",
@@ -46,6 +48,28 @@ class CoverageShape(Shape):
     unrated_before_fill: UnratedShape | None
 
 
+class IntervalShape(Shape):
+    """A figure with its 95 % interval; null where it is undefined."""
+
+    point: float | None
+    low: float | None
+    high: float | None
+
+
+class CertificateShape(Shape):
+    """What a judge's certificate says, whether or not it still holds."""
+
+    id: str
+    level: str
+    labels: Count
+    queries: Count
+    coverage: float
+    made_on: str
+    expires_on: str
+    f1: IntervalShape
+    kappa_quadratic: IntervalShape
+
+
 class JudgeUseShape(Shape):
     """A judge whose grades the scores rest on."""
 
@@ -56,6 +80,7 @@ class JudgeUseShape(Shape):
     grades: Count
     certificate_problem: str | None
     policy: str | None
+    certificate: CertificateShape | None
 
 
 class FillShape(Shape):

@@ -10,11 +10,13 @@ from relgate.eval.lists.types import Source
 __all__ = [
     "Aggregate",
     "ApartFigures",
+    "CertificateFacts",
     "Correction",
     "Coverage",
     "Delta",
     "ExpectedScores",
     "FillFacts",
+    "Interval",
     "JudgeUse",
     "ModeFigures",
     "Noise",
@@ -139,6 +141,42 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
+class Interval:
+    """A figure with its 95 % interval; NaN where it is undefined."""
+
+    point: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class CertificateFacts:
+    """What a judge's certificate says, whether or not it still holds.
+
+    Attributes:
+        id: the certificate's own hash.
+        level: what its policy made of the figures.
+        labels: pairs that people and the judge both graded.
+        queries: queries among them.
+        coverage: share of the asked pairs that got a grade, 0..1.
+        made_on: the date, ISO 8601.
+        expires_on: likewise.
+        f1: F1 at the floor.
+        kappa_quadratic: quadratic kappa.
+    """
+
+    id: str
+    level: str
+    labels: int
+    queries: int
+    coverage: float
+    made_on: str
+    expires_on: str
+    f1: Interval
+    kappa_quadratic: Interval
+
+
+@dataclass(frozen=True, slots=True)
 class JudgeUse:
     """A judge whose grades the scores rest on.
 
@@ -150,6 +188,7 @@ class JudgeUse:
         rows: grades of it in the list.
         problem: why its certificate does not hold, one sentence; None when it holds.
         policy: the trust policy that its certificate was earned under, None without one.
+        certificate: what its newest certificate says, None without one.
     """
 
     version: str | None
@@ -159,6 +198,7 @@ class JudgeUse:
     rows: int
     problem: str | None
     policy: str | None = None
+    certificate: CertificateFacts | None = None
 
 
 @dataclass(frozen=True, slots=True)
