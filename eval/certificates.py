@@ -21,6 +21,7 @@ from relgate.eval.agreement.policy_file import read_policy
 from relgate.eval.agreement.standing import (
     differing_parts,
     differing_terms,
+    same_terms,
     time_or_level_problem,
 )
 from relgate.eval.agreement.words import HEADLINE_FIGURES, digits, number
@@ -222,7 +223,7 @@ def compared(a: Certificate, b: Certificate) -> ComparedCertificates:
         a, JudgeIdentity(b.judge_version, b.fingerprint, b.model, b.family, b.parts)
     )
     labels = a.label_set_hash == b.label_set_hash
-    terms = (a.policy_terms, a.floor, a.scale) == (b.policy_terms, b.floor, b.scale)
+    terms = (a.floor, a.scale) == (b.floor, b.scale) and same_terms(a.policy_terms, b.policy_terms)
     figures = {
         name: {
             "first": a.figures[name].model_dump(),

@@ -5,8 +5,9 @@ Pure but for the judge that `acalibrate_judge` asks.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ from relgate.eval.agreement.pairs import (
     in_order,
     label_set_hash,
 )
+from relgate.eval.agreement.people import JudgeAmongPeople, Votes, people_beside
 from relgate.eval.agreement.policy import POLICIES, Evidence, Level, TrustPolicy, level_of
 from relgate.eval.agreement.remarks import constant_judges, warnings_of, worst_disagreements
 from relgate.eval.agreement.sk import reported_figures
@@ -72,6 +74,8 @@ class Terms:
         groups_of: the stratum and the locale of a query, for figures of their own.
         text_of: document id -> its text, shown beside a disagreement; None where not known.
         hygiene: what was kept apart from the labels, for the record.
+        votes: grades by rater of pairs that several people graded: the judge is measured beside
+            them where there are any, or the policy asks for it.
     """
 
     floor: int = 2
@@ -81,6 +85,7 @@ class Terms:
     groups_of: GroupsOf = no_groups
     text_of: Callable[[str], str | None] = _no_text
     hygiene: Hygiene = NOTHING_DECLARED
+    votes: Votes = field(default_factory=lambda: MappingProxyType({}))
 
     def check(self, scale: Scale) -> None:
         """Raises UsageError for a floor off the scale."""
@@ -127,13 +132,16 @@ def _calibrated(
     seed, resamples = terms.seed, terms.resamples
     tables = tables_of(pairs, n_grades=n_grades)
     table = tables.sum(axis=0)
-    figures = _figures(tables, pairs, terms)
+    beside = _beside_people(pairs, n_grades, terms)
+    people: Mapping[str, Figure] = {} if beside is None else beside.figures
+    figures = {**_figures(tables, pairs, terms), **people}
     evidence = Evidence(
         figures=figures,
         n=int(table.sum()),
         n_relevant=int(table[floor:].sum()),
         error_rate=1 - int(table.sum()) / len(pairs),
         label_sources=pairs.sources,
+        n_people=0 if beside is None else beside.units,
     )
     level, reasons = level_of(evidence, terms.policy)
     draws = {"seed": seed, "resamples": resamples}
@@ -151,6 +159,7 @@ def _calibrated(
         level=level,
         reasons=reasons,
         needs=outlook(evidence, terms.policy, tables, floor=floor, **draws),
+        n_people=evidence.n_people,
         warnings=warnings_of(table, figures, pairs, n_queries=len(tables), resamples=resamples),
         disagreements=worst_disagreements(pairs, floor=floor, text_of=terms.text_of),
         label_sources=pairs.sources,
@@ -164,6 +173,15 @@ def _calibrated(
         resamples=resamples,
         hygiene=terms.hygiene,
         expectation=expectation_of(pairs, n_grades=n_grades, **draws),
+    )
+
+
+def _beside_people(pairs: GradedPairs, n_grades: int, terms: Terms) -> JudgeAmongPeople | None:
+    """None where neither the labels nor the policy speak of several raters."""
+    if not terms.votes and terms.policy.people_margin is None:
+        return None
+    return people_beside(
+        pairs, terms.votes, n_grades=n_grades, seed=terms.seed, resamples=terms.resamples
     )
 
 

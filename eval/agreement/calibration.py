@@ -65,7 +65,8 @@ class Calibration:
 
     Attributes:
         judge: which judge.
-        figures: by the names of `confusion.all_figures`, and `coverage` and `error_rate`.
+        figures: by the names of `confusion.all_figures`, and `coverage` and `error_rate`; with
+            several raters, or a policy that asks for them, those of `JudgeAmongPeople`.
         n: pairs with a human label and a grade; the figures are of these.
         n_asked: pairs that the judge was asked about.
         n_queries: queries among the n pairs; what is resampled.
@@ -76,6 +77,7 @@ class Calibration:
         constants: constant judges on the same labels.
         level: what `policy` makes of it.
         reasons: why, a sentence each.
+        n_people: pairs that two or more people and the judge graded, by the raters' names.
         needs: what would change the level; empty for a trusted judge.
         warnings: what a reader must know, a sentence each.
         disagreements: the worst, up to 20.
@@ -104,6 +106,7 @@ class Calibration:
     constants: tuple[ConstantJudge, ...]
     level: Level
     reasons: tuple[str, ...]
+    n_people: int
     needs: tuple[Need, ...]
     warnings: tuple[str, ...]
     disagreements: tuple[Disagreement, ...]

@@ -42,6 +42,7 @@ def calibration_json(calibration: Calibration) -> dict[str, Any]:
         },
         "n": c.n,
         "n_queries": c.n_queries,
+        "n_people": c.n_people,
         "coverage": digits(c.coverage),
         "error_rate": digits(c.error_rate),
         "errors": dict(c.errors),

@@ -17,6 +17,7 @@ from relgate.eval.agreement.words import (
     MEANS,
     NO_PROBABILITIES,
     ON_SCALE,
+    PEOPLE_LABELS,
     hygiene_lines,
     number,
     shown_figure,
@@ -41,6 +42,7 @@ def calibration_markdown(calibration: Calibration) -> str:
         _figure_table(figures, (*ON_SCALE, *MEANS)),
         [f"## Agreement at the floor (grade >= {c.floor} is relevant)"],
         _figure_table(figures, AT_FLOOR),
+        *_people_parts(c),
         ["## Grades that came"],
         _figure_table(figures, ANSWERED),
         [f"Intervals: 95 %, {c.resamples:,} draws of the {c.n_queries:,} queries, seed {c.seed}."],
@@ -130,6 +132,17 @@ def _figure_table(
 ) -> list[str]:
     rows = [f"| {labels[name]} | {' | '.join(shown_figure(figures[name]))} |" for name in names]
     return ["| figure | value | 95 % interval |", "|---|---:|---:|", *rows]
+
+
+def _people_parts(c: Calibration) -> list[list[str]]:
+    """Nothing where neither the labels nor the policy speak of several raters."""
+    names = [name for name in PEOPLE_LABELS if name in c.figures]
+    if not names:
+        return []
+    return [
+        [f"## The judge beside people ({c.n_people:,} pairs that two or more graded)"],
+        _figure_table(c.figures, names, labels=PEOPLE_LABELS),
+    ]
 
 
 def _expectation_parts(found: Expectation | None) -> list[list[str]]:

@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from relgate.eval.agreement.confusion import all_figures
 from relgate.eval.agreement.intervals import Figure, resampled_tables
-from relgate.eval.agreement.policy import Bar, Evidence, TrustPolicy, bars_of
+from relgate.eval.agreement.policy import OVER_PEOPLE, Bar, Evidence, TrustPolicy, bars_of
 
 __all__ = ["Need", "outlook"]
 
 _LOWER = 1.96  # half a 95 % interval in standard errors
 _WITH_POWER = 2.80  # 1.96 + 0.84: the lower bound clears the bar in 80 % of the draws
 _MOST = 1_000_000
+_BY_TWO = "pairs that two people or more and the judge grade"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,15 +54,18 @@ class _Mix:
     """Today's labels."""
 
     n: int
-    n_relevant: int
-    n_queries: int
+    n_relevant: int | None
+    n_queries: int | None
+    what: str = "labels"
 
     def need(self, what: str, labels: int, text: str) -> Need:
-        relevant = round(labels * self.n_relevant / self.n) if self.n else None
-        queries = math.ceil(labels * self.n_queries / self.n) if self.n else None
+        share = None if self.n_relevant is None or not self.n else self.n_relevant / self.n
+        each = None if self.n_queries is None or not self.n else self.n_queries / self.n
+        relevant = None if share is None else round(labels * share)
+        queries = None if each is None else math.ceil(labels * each)
         mix = (
             ""
-            if relevant is None
+            if relevant is None or queries is None
             else f" ({relevant:,} at or above the floor and {labels - relevant:,} below it at "
             f"today's mix, of about {queries:,} more queries)"
         )
@@ -71,7 +75,7 @@ class _Mix:
             labels=labels,
             relevant=relevant,
             queries=queries,
-            text=text.format(labels=f"{labels:,} more labels{mix}"),
+            text=text.format(labels=f"{labels:,} more {self.what}{mix}"),
         )
 
 
@@ -104,7 +108,9 @@ def outlook(
             found.append(_below(bar, figure))
         elif policy.by_lower_bound and not bar.passed_by(figure.low):
             side = _side(tables, bar.figure, floor=floor, seed=seed, resamples=resamples)
-            found.append(_narrower(bar, figure, mix, side))
+            by_two = _Mix(evidence.n_people, None, None, _BY_TWO)
+            of = by_two if bar.figure == OVER_PEOPLE else mix
+            found.append(_narrower(bar, figure, of, side))
     return tuple(found)
 
 
@@ -117,6 +123,9 @@ def _too_few(evidence: Evidence, policy: TrustPolicy, mix: _Mix) -> Iterator[Nee
     if lacking > 0:
         text = f"{evidence.n:,} labels of {policy.min_labels:,} needed: {{labels}}"
         yield mix.need("labels", lacking, text)
+    if policy.people_margin is not None and evidence.n_people < policy.min_labels:
+        short = policy.min_labels - evidence.n_people
+        yield _fixed(_BY_TWO, f"{short:,} more {_BY_TWO}", mend=True)
     sides = (
         ("at or above", evidence.n_relevant),
         ("below", evidence.n - evidence.n_relevant),

@@ -8,7 +8,8 @@ must not gain by its own marginals. Each unit counts once, however many people g
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +23,17 @@ from relgate.eval.agreement.multirater import (
     pair_tables,
     sums_by,
 )
-from relgate.eval.agreement.pairs import UNGRADED
+from relgate.eval.agreement.pairs import UNGRADED, GradedPairs
+from relgate.eval.agreement.policy import OVER_PEOPLE
 from relgate.eval.agreement.ratings import Ratings, why_undefined
+from relgate.eval.lists.raters import Conflict
+from relgate.eval.lists.types import JudgmentList, match_key
 from relgate.rubrics.errors import InputError
 
-__all__ = ["OVER_PEOPLE", "JudgeAmongPeople", "judge_among_people"]
+__all__ = ["JudgeAmongPeople", "Votes", "judge_among_people", "people_beside", "votes_in"]
 
-OVER_PEOPLE = "over_people"
-"""The figure that a policy relative to people asks for."""
+Votes = Mapping[tuple[str, str], Mapping[str, int]]
+"""{(query id, document id), as `match_key` gives them: {rater: grade}}."""
 
 _LEAST = 2
 
@@ -121,3 +125,53 @@ def _figures(sums: Floats, k: int) -> dict[str, Floats]:
         "alpha_people": krippendorff_alpha(without, level="ordinal"),
         "alpha_with_judge": krippendorff_alpha(within, level="ordinal"),
     }
+
+
+def votes_in(votes: Iterable[Conflict], labels: JudgmentList) -> Votes:
+    """The grades of raters that a list names, by pair. A grade without a rater is nobody's.
+
+    Args:
+        votes: of the list, whose queries go by what is shown of them.
+        labels: the list as it was read.
+    """
+    ids = {query.shown: match_key(query.id) for query in labels.queries}
+    return {
+        (ids[pair.query], match_key(pair.doc_id)): {
+            vote.rater: vote.grade for vote in pair.votes if vote.rater is not None
+        }
+        for pair in votes
+    }
+
+
+def people_beside(
+    pairs: GradedPairs, votes: Votes, *, n_grades: int, seed: int, resamples: int
+) -> JudgeAmongPeople:
+    """The judge of a calibration beside the people who graded the same pairs.
+
+    Args:
+        pairs: what the judge was asked, failed grades as `UNGRADED`.
+        votes: who gave which grade.
+        n_grades: size of the scale.
+        seed: of the resampling of queries.
+        resamples: how many draws.
+    """
+    names = [match_key(query.id) for query in pairs.queries]
+    own = [
+        votes.get((names[int(q)], match_key(doc)), {})
+        for q, doc in zip(pairs.query, pairs.doc_ids, strict=True)
+    ]
+    raters = sorted({name for grades in own for name in grades})
+    grades = np.array([[one.get(name, UNGRADED) for name in raters] for one in own], np.int64)
+    people = Ratings(
+        grades.reshape(len(pairs), len(raters)),
+        tuple(raters),
+        pairs.query,
+        tuple(query.id for query in pairs.queries),
+        pairs.doc_ids,
+        n_grades,
+    )
+    found = judge_among_people(people, pairs.judge, seed=seed, resamples=resamples)
+    if found.undefined is None:
+        return found
+    why = found.undefined.removeprefix("undefined: ")
+    return replace(found, figures={k: replace(f, why=why) for k, f in found.figures.items()})

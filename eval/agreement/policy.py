@@ -17,6 +17,7 @@ from relgate.eval.agreement.intervals import Figure
 from relgate.rubrics.errors import UsageError
 
 __all__ = [
+    "OVER_PEOPLE",
     "POLICIES",
     "Bar",
     "Evidence",
@@ -26,6 +27,10 @@ __all__ = [
     "level_of",
     "policy_named",
 ]
+
+
+OVER_PEOPLE = "over_people"
+"""The figure of a policy relative to people: judge-person less person-person agreement."""
 
 
 class Level(StrEnum):
@@ -57,6 +62,8 @@ class TrustPolicy:
         people_only: labels not made by people give `provisional` at most.
         max_error_rate: greatest share of asked pairs without a grade, or None. Above it the
             failed pairs may be the hard ones, and the rest says too little.
+        people_margin: by how much, in quadratic kappa, judge and person may agree less than person
+            and person on the pairs that two or more people graded, 0..0.5; None does not ask.
     """
 
     name: str
@@ -68,6 +75,7 @@ class TrustPolicy:
     by_lower_bound: bool = True
     people_only: bool = True
     max_error_rate: float | None = 0.02
+    people_margin: float | None = None
 
     @property
     def terms(self) -> dict[str, float | int | bool | None]:
@@ -91,6 +99,9 @@ POLICIES: Mapping[str, TrustPolicy] = MappingProxyType(
             by_lower_bound=False,
             max_error_rate=None,
         ),
+        # no absolute bar: trained assessors often agree less than 0.6 on graded relevance. A
+        # margin of 0 would ask a judge to be shown better than people, hence one above it.
+        "people": TrustPolicy("people", f1_bar=None, quadratic_kappa_bar=None, people_margin=0.05),
     }
 )
 """The policies that `--policy` knows."""
@@ -116,6 +127,7 @@ class Evidence:
         n_relevant: those that people put at or above the floor.
         error_rate: share of asked pairs without a grade, 0..1.
         label_sources: who made the compared labels: counts by `human`, `rule`, `import`.
+        n_people: pairs that two or more people and the judge graded.
     """
 
     figures: Mapping[str, Figure]
@@ -123,6 +135,7 @@ class Evidence:
     n_relevant: int
     error_rate: float
     label_sources: Mapping[str, int]
+    n_people: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +198,9 @@ def bars_of(policy: TrustPolicy) -> list[Bar]:
             Bar("f1_gain", "F1 over that of a judge that calls all relevant", 0, strict=True)
         )
         bars.append(Bar("floor_kappa", "kappa at the floor", 0, strict=True))
+    if policy.people_margin is not None:
+        label = "quadratic kappa of judge and person, over that of two people"
+        bars.append(Bar(OVER_PEOPLE, label, 0 - policy.people_margin))
     return bars
 
 
@@ -198,6 +214,11 @@ def _lacking(evidence: Evidence, policy: TrustPolicy, bars: list[Bar]) -> tuple[
         for side, count in sides
         if count < policy.min_each_side
     ]
+    if policy.people_margin is not None and evidence.n_people < policy.min_labels:
+        out.append(
+            f"{evidence.n_people} pairs graded by two people or more and the judge, "
+            f"{policy.min_labels} needed"
+        )
     most = policy.max_error_rate
     if most is not None and not evidence.error_rate <= most:
         out.append(
@@ -206,6 +227,7 @@ def _lacking(evidence: Evidence, policy: TrustPolicy, bars: list[Bar]) -> tuple[
         )
     out += [
         f"{bar.label} is undefined on these labels"
+        + (f": {evidence.figures[bar.figure].why}" if evidence.figures[bar.figure].why else "")
         for bar in bars
         if evidence.figures[bar.figure].point is None
     ]

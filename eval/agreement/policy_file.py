@@ -17,6 +17,7 @@ __all__ = ["read_policy"]
 _Count = Annotated[int, Field(ge=0, strict=True)]
 _Share = Annotated[float, Field(ge=0, le=1, strict=True)]
 _Bar = _Share | Literal["none"]
+_Margin = Annotated[float, Field(ge=0, le=0.5, strict=True)] | Literal["none"]
 
 
 class _PolicyFile(BaseModel):
@@ -32,6 +33,7 @@ class _PolicyFile(BaseModel):
     by_lower_bound: Annotated[bool, Field(strict=True)] | None = None
     people_only: Annotated[bool, Field(strict=True)] | None = None
     max_error_rate: _Bar | None = None
+    people_margin: _Margin | None = None
 
 
 def read_policy(name: str) -> TrustPolicy:
@@ -57,11 +59,12 @@ def read_policy(name: str) -> TrustPolicy:
     except ValidationError as error:
         raise first_problem(error, _PolicyFile.model_fields, path) from None
     policy = _built(stated, path)
-    if policy.f1_bar is None and policy.quadratic_kappa_bar is None and not policy.beat_constant:
+    bars = (policy.f1_bar, policy.quadratic_kappa_bar, policy.people_margin)
+    if not policy.beat_constant and all(bar is None for bar in bars):
         raise InputError(
             "asks for no agreement at all, so it would trust any judge",
             path=path,
-            mend="set f1_bar or quadratic_kappa_bar",
+            mend="set f1_bar, quadratic_kappa_bar or people_margin",
         )
     return policy
 

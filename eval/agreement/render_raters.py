@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from relgate.eval.agreement.intervals import CONFIDENCE, METHOD, Figure
-from relgate.eval.agreement.people import OVER_PEOPLE, JudgeAmongPeople
+from relgate.eval.agreement.people import JudgeAmongPeople
 from relgate.eval.agreement.ratings import PairAgreement, RaterAgreement
 from relgate.eval.agreement.versus import Versus
-from relgate.eval.agreement.words import shown_figure
+from relgate.eval.agreement.words import PEOPLE_LABELS, shown_figure
 from relgate.eval.lists.table import cell, guarded
 
 __all__ = [
@@ -41,15 +41,6 @@ RATER_LABELS: Mapping[str, str] = {
     "ac2_ordinal": "AC2, ordinal weights",
     "ac2_quadratic": "AC2, quadratic weights",
     "same": "two raters give the same grade",
-}
-PEOPLE_LABELS: Mapping[str, str] = {
-    "people_kappa_quadratic": "two people, quadratic kappa",
-    "judge_kappa_quadratic": "judge and a person, quadratic kappa",
-    OVER_PEOPLE: "judge over people, quadratic kappa",
-    "people_kappa": "two people, kappa",
-    "judge_kappa": "judge and a person, kappa",
-    "alpha_people": "alpha (ordinal) of people",
-    "alpha_with_judge": "alpha (ordinal) with the judge",
 }
 PAIR_COLUMNS = ("Rater", "Rater", "Pairs", "Same", "Kappa", "Linear", "Quadratic")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from relgate.eval.agreement.certificate import Certificate, iso, newest
@@ -13,6 +13,7 @@ __all__ = [
     "certificate_problem",
     "differing_parts",
     "differing_terms",
+    "same_terms",
     "time_or_level_problem",
     "time_problem",
 ]
@@ -103,15 +104,20 @@ def differing_terms(
             ("floor", certificate.floor, floor),
             ("scale", certificate.scale, scale),
         )
-        if a != b and not (name == "policy" and certificate.policy_terms == policy.terms)
+        if a != b and not (name == "policy" and same_terms(certificate.policy_terms, policy.terms))
     ]
-    if certificate.policy == policy.name and certificate.policy_terms != policy.terms:
-        was, wants = certificate.policy_terms, policy.terms
+    was, wants = certificate.policy_terms, policy.terms
+    if certificate.policy == policy.name and not same_terms(was, wants):
         bars = [f"{k} {was.get(k)}, not {wants.get(k)}" for k in wants if was.get(k) != wants[k]]
         said.append(f"policy {policy.name} with other bars ({'; '.join(bars)})")
     if not said:
         return None
     return f"The certificate is for {', '.join(said)}; calibrate on this project's terms."
+
+
+def same_terms(one: Mapping[str, object], other: Mapping[str, object]) -> bool:
+    """Whether two policies ask the same; a bar that one does not know is one it does not ask."""
+    return all(one.get(name) == other.get(name) for name in one.keys() | other.keys())
 
 
 def time_or_level_problem(certificate: Certificate, now: datetime) -> str | None:

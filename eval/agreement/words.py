@@ -17,6 +17,7 @@ __all__ = [
     "MEANS",
     "NO_PROBABILITIES",
     "ON_SCALE",
+    "PEOPLE_LABELS",
     "digits",
     "hygiene_lines",
     "number",
@@ -78,6 +79,15 @@ EXPECTATION_LABELS: Mapping[str, str] = {
     "within_1_spread": "people's grades within 1 spread",
     "within_2_spreads": "people's grades within 2 spreads",
     "spread_ratio": "error over spread (1: as sure as it should be; above: too sure)",
+}
+PEOPLE_LABELS: Mapping[str, str] = {
+    "people_kappa_quadratic": "two people, quadratic kappa",
+    "judge_kappa_quadratic": "judge and a person, quadratic kappa",
+    "over_people": "judge over people, quadratic kappa",
+    "people_kappa": "two people, kappa",
+    "judge_kappa": "judge and a person, kappa",
+    "alpha_people": "alpha (ordinal) of people",
+    "alpha_with_judge": "alpha (ordinal) with the judge",
 }
 NO_PROBABILITIES = (
     "The class probabilities themselves are not kept, so there is no Brier score and no expected "

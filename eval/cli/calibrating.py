@@ -13,6 +13,7 @@ from relgate.eval.agreement.calibrate import Terms, calibrate_pairs
 from relgate.eval.agreement.calibration import Calibration
 from relgate.eval.agreement.comparing import Comparison, Entry, compare_judges
 from relgate.eval.agreement.groups import GroupsOf, no_groups
+from relgate.eval.agreement.people import Votes, votes_in
 from relgate.eval.agreement.policy_file import read_policy
 from relgate.eval.agreement.split import Hygiene
 from relgate.eval.calibrating import (
@@ -29,6 +30,7 @@ from relgate.eval.cli.load import load_catalogue, load_judge, load_queries, requ
 from relgate.eval.cli.show import plan_lines
 from relgate.eval.gaps.plan import plan_document
 from relgate.eval.inputs import with_texts
+from relgate.eval.lists.raters import Raters
 from relgate.eval.lists.read import read_list
 from relgate.eval.lists.types import JudgmentList, Query, Source
 from relgate.eval.opened_judge import OpenedJudge
@@ -81,6 +83,7 @@ class Job:
         project: settings.
         wanted: the judges.
         labels: all labels.
+        votes: who gave which grade, of pairs that several raters graded.
         catalogue: texts, where given.
         tuning: queries declared as used for tuning.
         split: leave out the labels of the tuning part.
@@ -93,6 +96,7 @@ class Job:
     project: Project
     wanted: Wanted
     labels: JudgmentList
+    votes: Votes
     catalogue: Catalogue | None
     tuning: tuple[Query, ...]
     split: bool
@@ -151,7 +155,7 @@ def _recorded(files: Sequence[Path], columns: Sequence[str]) -> tuple[Recorded, 
 
 def prepare(output: Output, project: Project, flags: dict[str, Any], judges: Wanted) -> Job:
     """Reads labels, texts and what the queries are."""
-    labels = _labels(output, project, flags)
+    labels, votes = _labels(output, project, flags)
     _spare_own_column(project, flags, judges)
     table = load_queries(project)
     catalogue = (
@@ -168,6 +172,7 @@ def prepare(output: Output, project: Project, flags: dict[str, Any], judges: Wan
         project=project,
         wanted=judges,
         labels=labels,
+        votes=votes,
         catalogue=catalogue,
         tuning=tuning,
         split=flags["split"] or few_shot,
@@ -177,16 +182,18 @@ def prepare(output: Output, project: Project, flags: dict[str, Any], judges: Wan
     )
 
 
-def _labels(output: Output, project: Project, flags: dict[str, Any]) -> JudgmentList:
+def _labels(output: Output, project: Project, flags: dict[str, Any]) -> tuple[JudgmentList, Votes]:
     stated = flags["human_source"] or ("human" if flags["human"] else project.judgments_source)
     found = read_list(
         require(flags["human"] or project.judgments, "--human"),
         scale=project.list_scale(),
         source=None if stated is None else Source(stated),
         grade_column=flags["human_column"],
+        raters=Raters(flags["raters"]),
     )
     output.remark(f"{found.path}: {len(found.judgments):,} labels, read as {found.format}")
-    return with_texts(found.judgments, load_queries(project))
+    votes = votes_in(found.votes, found.judgments)
+    return with_texts(found.judgments, load_queries(project)), votes
 
 
 def _spare_own_column(project: Project, flags: dict[str, Any], judges: Wanted) -> None:
@@ -317,6 +324,7 @@ def calibrated(job: Job, measured: Measured) -> Calibration:
             groups_of=job.groups_of,
             text_of=_texts(job.catalogue),
             hygiene=measured.hygiene,
+            votes=job.votes,
         ),
         judge=measured.entry.identity,
     )

@@ -22,7 +22,12 @@ from relgate.eval.agreement.comparison_report import (
 from relgate.eval.agreement.document import calibration_json
 from relgate.eval.agreement.expectation import Expectation
 from relgate.eval.agreement.markdown import calibration_markdown
-from relgate.eval.agreement.words import EXPECTATION_LABELS, HEADLINE_FIGURES, shown_figure
+from relgate.eval.agreement.words import (
+    EXPECTATION_LABELS,
+    HEADLINE_FIGURES,
+    PEOPLE_LABELS,
+    shown_figure,
+)
 from relgate.eval.cli.common import Output, now
 from relgate.eval.files import file_name, inside
 
@@ -84,6 +89,7 @@ def show_calibration(output: Output, calibration: Calibration) -> None:
             for name, label in HEADLINE_FIGURES.items()
         ],
     )
+    _show_people(output, calibration)
     _show_groups(output, calibration)
     for warning in calibration.warnings:
         output.line(f"Note: {warning}")
@@ -105,6 +111,20 @@ def _show_expectation(output: Output, found: Expectation) -> None:
         ["Figure", "Value", "95 % interval over queries"],
         [[EXPECTATION_LABELS[name], *shown_figure(f)] for name, f in found.figures.items()],
     )
+
+
+def _show_people(output: Output, calibration: Calibration) -> None:
+    rows = [
+        [label, *shown_figure(calibration.figures[name])]
+        for name, label in PEOPLE_LABELS.items()
+        if name in calibration.figures
+    ]
+    if rows:
+        output.table(
+            f"The judge beside people, {calibration.n_people:,} pairs that two or more graded",
+            ["Figure", "Value", "95 % interval over queries"],
+            rows,
+        )
 
 
 def _show_groups(output: Output, calibration: Calibration) -> None:

@@ -31,6 +31,10 @@ __all__ = ["command"]
     "--human-source", type=click.Choice(["human", "rule", "import"]),
     help="Who made labels that do not say; human by default with --human.",
 )  # fmt: skip
+@click.option(
+    "--raters", type=click.Choice(["refuse", "majority", "median", "first"]), default="refuse",
+    help="Several raters' grades of one pair: which is the label; refuse by default.",
+)  # fmt: skip
 @click.option("--catalogue", type=FILE, help="Product texts: for --judge, and to show.")
 @click.option(
     "--judge", "judges", multiple=True,
@@ -50,7 +54,10 @@ __all__ = ["command"]
     help="Their grade column, where a file has several; of one file repeatable.",
 )  # fmt: skip
 @click.option("--floor", type=click.IntRange(1, 100), help="Least relevant grade; 2.")
-@click.option("--policy", help="Trust policy: default, seed (point F1 on 5 labels), or a .toml.")
+@click.option(
+    "--policy",
+    help="Trust policy: default, people (as people agree), seed (F1 on 5 labels), or a .toml.",
+)
 @click.option("--min-labels", type=click.IntRange(1), default=5, help="Refuse fewer labels; 5.")
 @click.option(
     "--tuning", type=FILE, multiple=True,

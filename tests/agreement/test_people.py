@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 import numpy as np
 import pytest
 
-from relgate.eval.agreement.people import judge_among_people
+from relgate.eval.agreement.calibrate import Terms, calibrate_pairs
+from relgate.eval.agreement.certificate import make_certificate
+from relgate.eval.agreement.pairs import GradedPairs, JudgeIdentity
+from relgate.eval.agreement.people import judge_among_people, votes_in
+from relgate.eval.agreement.policy import POLICIES, Level
 from relgate.eval.agreement.ratings import (
     Ratings,
     pairwise_agreement,
@@ -14,6 +21,7 @@ from relgate.eval.agreement.ratings import (
     recorded_grades,
 )
 from relgate.eval.lists.raters import Conflict, Vote
+from relgate.eval.lists.types import SCALES, Query
 from relgate.rubrics.errors import InputError
 
 
@@ -146,3 +154,77 @@ def test_recorded_grades_meet_by_query_and_document(make):
         recorded_grades(ratings, labels, make.labels([("q9", "d1", 2)]))
     with pytest.raises(InputError, match="bring both onto one scale"):
         recorded_grades(ratings, labels, make.labels([("q2", "d1", 1)], scale="0-1"))
+
+
+MADE = datetime(2026, 11, 30, tzinfo=UTC)
+
+
+def calibrated(ratings, judge, *, people=2, margin=0.05, **policy):
+    """The judge against the first rater's labels, beside the first `people` raters."""
+    pairs = GradedPairs(
+        query=ratings.query,
+        human=ratings.grades[:, 0],
+        judge=judge,
+        queries=tuple(Query(name) for name in ratings.queries),
+        doc_ids=ratings.doc_ids,
+        sources={"human": len(ratings)},
+    )
+    votes = {
+        (ratings.queries[q], doc): dict(zip(ratings.raters, map(int, row[:people]), strict=False))
+        for q, doc, row in zip(ratings.query, ratings.doc_ids, ratings.grades, strict=True)
+    }
+    terms = Terms(policy=replace(POLICIES["people"], people_margin=margin, **policy), votes=votes)
+    return calibrate_pairs(pairs, scale=SCALES["0-3"], terms=terms,
+                           judge=JudgeIdentity("esci-v1@0123abcd", "f" * 16))  # fmt: skip
+
+
+def test_a_judge_as_good_as_a_third_rater_is_trusted_under_the_policy_people():
+    ratings, _ = simulated(np.random.default_rng(8), queries=500)
+    third = ratings.grades[:, 2]
+    found = calibrated(ratings, third)
+    assert found.level is Level.TRUSTED, found.reasons
+    assert found.n_people == 2500
+    assert any("over that of two people" in reason for reason in found.reasons)
+    certificate = make_certificate(found, now=MADE)
+    assert certificate.policy_terms["people_margin"] == 0.05
+    assert certificate.figures["over_people"].low == round(found.figures["over_people"].low, 6)
+    # absolute bars above what these people reach with each other fail the same judge
+    absolute = calibrated(ratings, third, f1_bar=0.8, quadratic_kappa_bar=0.75)
+    assert absolute.level is Level.UNTRUSTED
+
+
+@pytest.mark.parametrize("fault", [{"judge_noise": 1.2}, {"shift": 0.8}])
+def test_a_judge_worse_than_people_is_not_trusted_under_the_policy_people(fault):
+    ratings, judge = simulated(np.random.default_rng(9), queries=500, **fault)
+    found = calibrated(ratings, judge)
+    assert found.level is Level.UNTRUSTED
+    assert "over that of two people" in found.reasons[0]
+
+
+def test_few_pairs_of_two_raters_leave_it_provisional_and_say_how_many_more():
+    ratings, _ = simulated(np.random.default_rng(10), queries=24)
+    found = calibrated(ratings, ratings.grades[:, 2], beat_constant=False)
+    assert found.level is Level.PROVISIONAL
+    (need,) = found.needs
+    assert "more pairs that two people or more and the judge grade" in need.text
+    fewer = calibrated(ratings, ratings.grades[:, 2], min_labels=121)
+    assert fewer.level is Level.INSUFFICIENT
+    assert "120 pairs graded by two people or more and the judge, 121 needed" in fewer.reasons
+
+
+def test_one_rater_leaves_the_policy_people_undefined_and_says_why():
+    ratings, judge = simulated(np.random.default_rng(11))
+    for people in (0, 1):
+        found = calibrated(ratings, judge, people=people)
+        assert found.level is Level.INSUFFICIENT
+        assert any(
+            "undefined on these labels: no pair was graded by two people or more" in reason
+            for reason in found.reasons
+        )
+        assert found.figures["over_people"].point is None
+
+
+def test_votes_go_by_the_ids_of_their_queries(make):
+    labels = make.labels([("q1", "d1", 3)])
+    votes = (Conflict("text of q1", "d1", (Vote("ann", 3), Vote("bob", 2), Vote(None, 0))),)
+    assert votes_in(votes, labels) == {("q1", "d1"): {"ann": 3, "bob": 2}}

@@ -120,7 +120,7 @@ def test_the_seed_policy_asks_the_point_f1_of_five_labels_only():
 
 def test_an_unknown_policy_is_a_usage_error_that_names_the_known():
     assert policy_named("seed") is SEED
-    with pytest.raises(UsageError, match="one of: default, seed"):
+    with pytest.raises(UsageError, match="one of: default, people, seed"):
         policy_named("lax")
 
 

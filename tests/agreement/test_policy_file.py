@@ -43,7 +43,10 @@ def test_a_file_says_what_differs_from_a_preset(tmp_path: Path):
 
 def test_a_file_can_state_every_term_of_a_policy(tmp_path: Path):
     terms = POLICIES["default"].terms
-    stated = "\n".join(f"{name} = {str(value).lower()}" for name, value in terms.items())
+    said = {
+        name: '"none"' if value is None else str(value).lower() for name, value in terms.items()
+    }
+    stated = "\n".join(f"{name} = {value}" for name, value in said.items())
     same = read_policy(policy(tmp_path, f'name = "ours"\nbase = "seed"\n{stated}\n'))
     assert same == replace(POLICIES["default"], name="ours")
     assert set(terms) == {field.name for field in fields(TrustPolicy)} - {"name"}
@@ -56,6 +59,8 @@ def test_a_file_can_state_every_term_of_a_policy(tmp_path: Path):
         ('name = "ours"\nf1_bar = 1.2\n', "f1_bar"),
         ('name = "ours"\nf1_bar = nan\n', "f1_bar"),
         ('name = "ours"\nf1_bar = true\n', "f1_bar"),
+        ('name = "ours"\npeople_margin = 0.6\n', "people_margin"),
+        ('name = "ours"\npeople_margin = -0.1\n', "people_margin"),
         ('name = "ours"\nmin_labels = -1\n', "min_labels"),
         ('name = "ours"\nmin_labels = 1.5\n', "min_labels"),
         ('name = "ours"\nby_lower_bound = 1\n', "by_lower_bound"),
@@ -96,3 +101,10 @@ def test_policies_of_equal_terms_ask_the_same_whatever_their_names():
     default = POLICIES["default"]
     assert replace(default, name="ours").terms == default.terms
     assert replace(default, min_labels=101).terms != default.terms
+
+
+def test_a_policy_may_ask_for_no_more_than_people_reach(tmp_path: Path):
+    text = 'name = "ours"\nbase = "people"\npeople_margin = 0\nbeat_constant = false\n'
+    ours = read_policy(policy(tmp_path, text))
+    assert (ours.people_margin, ours.f1_bar, ours.quadratic_kappa_bar) == (0, None, None)
+    assert POLICIES["people"].people_margin == 0.05

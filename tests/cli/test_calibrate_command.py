@@ -401,3 +401,46 @@ def test_a_folder_that_cannot_be_written_is_found_before_any_call(call, shop):
     assert done.code == 6
     assert "cannot be written" in done.complaint
     assert shop.calls == 0
+
+
+def by_raters(folder, *, worse: bool, raters=("ann", "bob")):
+    """Two people who guess a quarter of the pairs, and a judge who does a fifth or most."""
+    draw = random.Random(7)  # noqa: S311 - a planted judge
+    rows, grades = ["query_id,doc_id,grade,rater"], ["query_id,doc_id,grade"]
+    for i in range(1200):
+        truth = draw.randrange(4)
+        for rater in raters:
+            seen = truth if draw.random() < 0.75 else draw.randrange(4)
+            rows.append(f"q{i // 4},d{i},{seen},{rater}")
+        judged = draw.randrange(4) if draw.random() < (0.8 if worse else 0.2) else truth
+        grades.append(f"q{i // 4},d{i},{judged}")
+    (folder / "raters.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    (folder / "grades.csv").write_text("\n".join(grades) + "\n", encoding="utf-8")
+    return [
+        "calibrate", "--human", "raters.csv", "--grades", "grades.csv", "--raters", "first",
+        "--policy", "people",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("worse", "level"), [(False, "trusted"), (True, "untrusted")])
+def test_the_policy_people_holds_a_judge_to_what_people_reach(call, tmp_path, worse, level):
+    words = by_raters(tmp_path, worse=worse)
+    document = call(*words, "--out", "c", "--json").json
+    assert (document["level"], document["n_people"]) == (level, 1200)
+    assert (document["figures"]["over_people"]["low"] >= -0.05) is not worse
+    for name in ("calibration.md", "calibration.html"):
+        page = (tmp_path / "c" / name).read_text(encoding="utf-8")
+        assert "judge over people, quadratic kappa" in page
+    assert "The judge beside people, 1,200 pairs that two or more graded" in call(*words).out
+
+
+def test_the_policy_people_says_that_it_takes_two_raters(call, tmp_path):
+    done = call(*by_raters(tmp_path, worse=False, raters=("ann",)), "--json")
+    assert (done.code, done.json["level"]) == (0, "insufficient")
+    assert "no pair was graded by two people or more" in str(done.json["reasons"])
+
+
+def test_raters_who_differ_are_refused_unless_a_way_to_settle_it_is_named(call, tmp_path):
+    done = call(*(w for w in by_raters(tmp_path, worse=False) if w not in ("--raters", "first")))
+    assert done.code == 2
+    assert "--raters" in done.complaint

@@ -13,6 +13,7 @@ from relgate.eval.agreement.words import (
     LABELS,
     MEANS,
     ON_SCALE,
+    PEOPLE_LABELS,
 )
 from relgate.eval.report.html.calibration_charts import (
     confusion_chart,
@@ -165,6 +166,10 @@ def _agreement(document: Document) -> Iterator[Part]:
         ("answered-figures", "Grades that came", ANSWERED),
     ):
         yield _figures(name, caption, figures, wanted, LABELS)
+    people = [name for name in PEOPLE_LABELS if name in figures]
+    if people:
+        caption = f"Beside people: {count(document['n_people'])} pairs that two or more graded"
+        yield _figures("people-figures", caption, figures, people, PEOPLE_LABELS)
 
 
 def _figures(
