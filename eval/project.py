@@ -301,8 +301,9 @@ fail_on = "needs-work"           # the mildest verdict that fails: needs-work, b
 
 # Links in the reports, for each query that lost. {{query}} stands for its text.
 # splainer = {{ engine = "solr", url = "http://localhost:8983/solr/shop/select?q={{query}}" }}
-# splainer = {{ engine = "es", url = "http://localhost:9200/shop/_search", query = '''
-#   {{"query": {{"match": {{"title": "{{query}}"}}}}}}''', fields = "id title" }}      # or "os"
+#   or for Elasticsearch ("es") and OpenSearch ("os"), with the body of the search:
+#   splainer = {{ engine = "es", url = "http://localhost:9200/shop/_search", query = '''
+#   {{"query": {{"match": {{"title": "{{query}}"}}}}}}''', fields = "id title" }}
 # quepid = "https://quepid.example/case/1"
 
 [budgets]                        # the reviewer's numbers; these are the defaults

@@ -18,7 +18,10 @@ _NOTES_HEAD = "# Relevance notes\n\nWhy each baseline was accepted, the latest f
 
 @click.group("baseline")
 def command() -> None:
-    """Accept a new baseline, with its reason; measure how far runs of one configuration move."""
+    """Accept a new baseline, with its reason; measure how far runs of one configuration move.
+
+    Every command takes --json, --quiet and --no-color.
+    """
 
 
 @command.command("set")

@@ -30,7 +30,10 @@ _NAMES = ("judgments", "scale", "judgments_source", "catalogue", "queries", "jud
 
 @click.group("canary")
 def command() -> None:
-    """Grade a frozen set of pairs anew, uncached: has the judge moved?"""
+    """Grade a frozen set of pairs anew, uncached: has the judge moved?
+
+    Every command takes --json, --quiet and --no-color.
+    """
 
 
 @command.command("freeze")

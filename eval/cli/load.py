@@ -108,7 +108,7 @@ def stated_inputs(paths: Mapping[str, Path | None], *, seed: int) -> dict[str, s
     found = {
         what: f"{path.name}, sha256 {hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
         for what, path in paths.items()
-        if path is not None
+        if path is not None and path.is_file()  # a file that is not there is its reader's to name
     }
     return {**found, "relgate": metadata.version("relgate"), "seed": str(seed)}
 
