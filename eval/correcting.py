@@ -19,7 +19,7 @@ from relgate.eval.review.types import Correction
 from relgate.judge.sync import run_sync
 from relgate.rubrics.errors import InputError
 
-__all__ = ["correct_review", "correction_gaps", "peoples_labels"]
+__all__ = ["correct_review", "correction_gaps", "gaps_beside_fill", "peoples_labels"]
 
 
 def correct_review(
@@ -83,7 +83,7 @@ def peoples_labels(judgments: JudgmentList, aside: JudgmentList | None) -> Judgm
     return builder.build()
 
 
-def review_gaps(
+def gaps_beside_fill(
     aligned: Aligned, project: Project, *, people: JudgmentList | None, opened: OpenedJudge
 ) -> list[QueryGaps]:
     """What `correct_review` would ask about beside the fill, for a plan; nothing is asked."""

@@ -5,14 +5,12 @@ list -> gaps -> judge -> fill -> score -> rules -> report
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from math import isfinite
-from types import MappingProxyType
 
 from relgate.eval.catalogue import Catalogue
-from relgate.eval.correcting import correct_review, review_gaps
+from relgate.eval.correcting import correct_review, gaps_beside_fill
 from relgate.eval.filling import FilledList, fill_runs, fill_runs_open
 from relgate.eval.gaps.expected import expected_scores
 from relgate.eval.gaps.fill import Progress
@@ -20,45 +18,21 @@ from relgate.eval.gaps.fill_open import OpenFacts
 from relgate.eval.gaps.plan import FillPlan, OpenPlan
 from relgate.eval.gaps.told import open_fill_lines, with_open_facts
 from relgate.eval.inputs import Aligned, align_inputs, query_texts
-from relgate.eval.judge_honesty import check_honesty, check_opened
 from relgate.eval.lists.types import JudgmentList, Query
 from relgate.eval.metrics.align import align
 from relgate.eval.opened_judge import OpenedJudge
 from relgate.eval.plans import plan_runs, plan_runs_open
-from relgate.eval.project import Project
-from relgate.eval.queries import QueryRow, QueryTable
+from relgate.eval.queries import QueryTable
 from relgate.eval.review.apart import split_sets
-from relgate.eval.review.change import ChangeDescription
 from relgate.eval.review.evidence import Extras, build_evidence
 from relgate.eval.review.types import Basis, Evidence, ExpectedScores, Review
 from relgate.eval.review.verdict import review
+from relgate.eval.review_request import ReviewRequest, extras_of, held_honest, with_models
 from relgate.eval.runs.types import Run
 from relgate.eval.trust import judges_in_use
 from relgate.rubrics.errors import UsageError
 
-__all__ = [
-    "ReviewRequest",
-    "Reviewed",
-    "plan_review",
-    "ranker_judges",
-    "review_runs",
-    "system_models",
-]
-
-
-def system_models(project: Project, change: ChangeDescription | None) -> tuple[str, ...] | None:
-    """The pipeline's models: of the change and of the project together; None when undeclared."""
-    said = [
-        models
-        for models in (project.system_models, change.system_models if change else None)
-        if models is not None
-    ]
-    return tuple(dict.fromkeys(m for models in said for m in models)) if said else None
-
-
-def ranker_judges(project: Project, change: ChangeDescription | None) -> tuple[str, ...]:
-    """Versions of the judges inside the pipeline, of the change and of the project together."""
-    return (*project.ranker_judges, *(change.ranker_judges if change else ()))
+__all__ = ["Reviewed", "plan_review", "review_runs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,37 +48,6 @@ class Reviewed:
     review: Review
     judgments: JudgmentList
     open_fill: OpenFacts | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewRequest:
-    """What one review is asked to do.
-
-    Attributes:
-        project: settings.
-        change: the change description, or None.
-        opened: the judge that fills gaps, or None for no fill.
-        catalogue: product texts, needed for a fill.
-        overrides: honesty rules overridden by name.
-        moment: the time that certificates must hold at.
-        warnings: what the readers had to say.
-        seed: of the resampling.
-        inputs: {what: where from and its hash}, for the record.
-        people: people's labels kept aside to correct the judge's delta, or None.
-        correct: have the judge grade people's pairs within k too, so that it can be corrected.
-    """
-
-    project: Project
-    moment: datetime
-    change: ChangeDescription | None = None
-    opened: OpenedJudge | None = None
-    catalogue: Catalogue | None = None
-    overrides: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    seed: int = 0
-    inputs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    people: JudgmentList | None = None
-    correct: bool = False
 
 
 def review_runs(
@@ -153,7 +96,7 @@ def plan_review(
     opened, catalogue, first = _fillable(case, judgments)
     aligned, project = case.aligned, request.project
     more = (
-        review_gaps(aligned, project, people=request.people, opened=opened)
+        gaps_beside_fill(aligned, project, people=request.people, opened=opened)
         if request.correct
         else ()
     )
@@ -178,11 +121,11 @@ def _case_of(
     table: QueryTable | None,
     on_progress: Progress | None = None,
 ) -> _Case:
-    change = _with_models(request)
+    change = with_models(request)
     before, after, apart = split_sets(*runs, _sets(table))
     aligned = align_inputs(judgments, (before, after), request.project, table=table)
-    extras = _extras(aligned, change, request)
-    said = _honest(aligned.judgments, request, change)
+    extras = extras_of(aligned, change, request)
+    said = held_honest(aligned.judgments, request, change)
     return _Case(aligned, request, replace(extras, overrides=said, apart=apart), on_progress)
 
 
@@ -248,7 +191,10 @@ class _Case:
             expected=self._expected(done),
             warnings=(*self.extras.warnings, *done.notes, *notes),
         )
-        return self.corrected(self.evidence(done.judgments, extras), done.judgments)
+        scored = self.evidence(done.judgments, extras)
+        # The engine had only the list as given: its scores are held to that one.
+        scored = replace(scored, cross_checks=first.cross_checks)
+        return self.corrected(scored, done.judgments)
 
     def corrected(self, evidence: Evidence, judgments: JudgmentList | None) -> Evidence:
         """The evidence with what people's labels make of the judge's delta, where it has any."""
@@ -321,98 +267,3 @@ def _review_open(
     found = review(seen, project.review_settings())
     told = with_open_facts(replace(found, evidence=evidence), facts)
     return Reviewed(told, done.judgments, facts)
-
-
-def _with_models(request: ReviewRequest) -> ChangeDescription | None:
-    """The change with the project's models in it, so that the rules see one declaration."""
-    models = system_models(request.project, request.change)
-    rankers = ranker_judges(request.project, request.change)
-    if request.change is None and models is None and not rankers:
-        return None
-    base = request.change or ChangeDescription()
-    return replace(base, system_models=models, ranker_judges=rankers)
-
-
-def _honest(
-    judgments: JudgmentList, request: ReviewRequest, change: ChangeDescription | None
-) -> tuple[str, ...]:
-    """Holds every judge, the filling one and those already in the list, to the honesty rules."""
-    models = None if change is None else change.system_models
-    rankers = () if change is None else change.ranker_judges
-    said: list[str] = []
-    if request.opened is not None:
-        said += check_opened(
-            request.opened,
-            system_models=models,
-            ranker_judges=rankers,
-            overrides=request.overrides,
-        )
-    for use in judges_in_use(judgments, request.project, now=request.moment):
-        said += check_honesty(
-            version=use.version,
-            fingerprint=use.fingerprint,
-            model=use.model,
-            family=use.family,
-            system_models=models,
-            ranker_judges=rankers,
-            overrides=request.overrides,
-        )
-    return tuple(dict.fromkeys(said))
-
-
-def _extras(aligned: Aligned, change: ChangeDescription | None, request: ReviewRequest) -> Extras:
-    rows = () if aligned.table is None else aligned.table.rows
-    columns = () if aligned.table is None else aligned.table.columns
-    heads = {row.id for row in rows if row.head}
-    critical = {row.id for row in rows if row.critical}
-    if change is not None:
-        heads |= set(change.head_queries)
-        critical |= set(change.critical_queries)
-    return Extras(
-        change=change,
-        heads=frozenset(heads),
-        critical=frozenset(critical),
-        heads_given=bool(heads or critical or {"head", "critical"} & set(columns)),
-        expect_empty=frozenset(row.id for row in rows if row.expect == "empty"),
-        strata=_strata(rows),
-        texts=query_texts(aligned.table),
-        weights={row.id: row.weight for row in rows if row.weight is not None},
-        warnings=(*request.warnings, *aligned.warnings, *_table_remarks(aligned)),
-        seed=request.seed,
-        mostly_unrated=request.project.review_settings().mostly_unrated,
-        titles=_titles(aligned.runs, request),
-        tools=request.project.debug_tools(),
-        inputs=request.inputs,
-    )
-
-
-def _table_remarks(aligned: Aligned) -> tuple[str, ...]:
-    if aligned.table is None:
-        return ()
-    return aligned.table.remarks(q for run in aligned.runs for q in run.queries)
-
-
-def _titles(runs: Sequence[Run], request: ReviewRequest) -> dict[str, str]:
-    """Titles of the documents that a report may name, where a catalogue was read."""
-    if request.catalogue is None:
-        return {}
-    shown = {d for run in runs for docs in run.docs for d in (docs or ())[: request.project.k]}
-    found = {doc: request.catalogue.title(doc) for doc in sorted(shown)}
-    return {doc: title for doc, title in found.items() if title is not None}
-
-
-def _strata(rows: Sequence[QueryRow]) -> dict[str, tuple[str, ...]]:
-    """{query: its declared stratum or vertical, and the built-in ones where there are several}.
-
-    Built-in: its locale, and whether it is sent with a filter.
-    """
-    several = len({row.locale for row in rows if row.locale is not None}) > 1
-    both = len({row.filters is None for row in rows}) > 1
-    return {
-        row.id: (
-            *((row.stratum,) if row.stratum is not None else ()),
-            *((f"locale {row.locale}",) if several and row.locale is not None else ()),
-            *((("unfiltered" if row.filters is None else "filtered"),) if both else ()),
-        )
-        for row in rows
-    }

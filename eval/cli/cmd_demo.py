@@ -76,7 +76,8 @@ def _step_review(
     from relgate.eval.cli.outputs import saved, write_files  # noqa: PLC0415
     from relgate.eval.cli.show import show_review  # noqa: PLC0415
     from relgate.eval.judges import open_judge  # noqa: PLC0415
-    from relgate.eval.workflow import ReviewRequest, review_runs  # noqa: PLC0415
+    from relgate.eval.review_request import ReviewRequest  # noqa: PLC0415
+    from relgate.eval.workflow import review_runs  # noqa: PLC0415
 
     output.line(f"== relgate review{'' if judge is None else f' --judge {judge} --fill'}")
     listed = load.load_list(project, output)

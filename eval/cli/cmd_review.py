@@ -145,7 +145,8 @@ def _review(output: Output, flags: Mapping[str, Any]) -> int:
         spare_review_inputs,
     )
     from relgate.eval.cli.show import show_review_plan  # noqa: PLC0415
-    from relgate.eval.workflow import ReviewRequest, plan_review, review_runs  # noqa: PLC0415
+    from relgate.eval.review_request import ReviewRequest  # noqa: PLC0415
+    from relgate.eval.workflow import plan_review, review_runs  # noqa: PLC0415
 
     project = _project(output, flags)
     spare_review_inputs(project, flags, REVIEW_FILES)
@@ -237,7 +238,7 @@ def _judge(
 ) -> tuple[Any, Any]:
     """The catalogue and the opened judge, or two times None without a fill."""
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
-    from relgate.eval.workflow import system_models  # noqa: PLC0415
+    from relgate.eval.review_request import system_models  # noqa: PLC0415
 
     if flags["fill"] is None and flags["judge"] is None:
         for flag in ("dry_run", "judge_error"):

@@ -23,8 +23,9 @@ from relgate.eval.project import Project
 from relgate.eval.queries import QueryRow, QueryTable
 from relgate.eval.review.change import ChangeDescription
 from relgate.eval.review.types import Review, Verdict
+from relgate.eval.review_request import ReviewRequest
 from relgate.eval.runs.types import Run
-from relgate.eval.workflow import Reviewed, ReviewRequest, review_runs
+from relgate.eval.workflow import Reviewed, review_runs
 from relgate.judge.types import Candidate, GradeError, JudgedHit
 from relgate.rubrics import load_rubric
 

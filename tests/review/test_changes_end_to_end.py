@@ -11,8 +11,9 @@ from relgate.eval.change_file import read_change
 from relgate.eval.project import Project
 from relgate.eval.queries import read_queries
 from relgate.eval.review.types import RuleState, Verdict
+from relgate.eval.review_request import ReviewRequest
 from relgate.eval.runs.read import read_run
-from relgate.eval.workflow import ReviewRequest, review_runs
+from relgate.eval.workflow import review_runs
 from relgate.rubrics.errors import InputError
 
 QUERIES = [f"q{i}" for i in range(40)]

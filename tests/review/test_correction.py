@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from relgate.eval.correcting import correct_review, peoples_labels, review_gaps
+from relgate.eval.correcting import correct_review, gaps_beside_fill, peoples_labels
 from relgate.eval.inputs import align_inputs
 from relgate.eval.lists.build import ListBuilder
 from relgate.eval.lists.types import SCALES, Provenance, Query, Source
@@ -193,7 +193,7 @@ def test_a_plan_asks_the_judge_only_for_what_people_graded_whole_and_it_did_not(
 
     world = World()
     people = world.people_list(range(30))
-    gaps = review_gaps(aligned_of(world, people), Project(k=K), people=None, opened=Opened)
+    gaps = gaps_beside_fill(aligned_of(world, people), Project(k=K), people=None, opened=Opened)
     assert len(gaps) == 30
     assert gaps[0].doc_ids == ("d0", "d1", "d2", "d3", "d4", "d5")
 

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
+from small_reviews import NOW, Scripted
+
+from relgate.eval.catalogue import Catalogue
+from relgate.eval.opened_judge import OpenedJudge
+from relgate.eval.project import Project
+from relgate.eval.review_request import ReviewRequest
+from relgate.eval.workflow import review_runs
+from relgate.rubrics import load_rubric
 
 GRADES = {f"q{i}": {"a": 3, "b": 0} for i in range(8)}
 HITS = [{"hit": {"_id": "a"}, "rating": 3}, {"hit": {"_id": "b"}, "rating": 0}]
@@ -69,3 +79,31 @@ def test_what_was_not_checked_is_said(checks):
 def test_a_run_without_scores_has_nothing_to_check(make_list, make_run, reviewed):
     run = make_run({"q0": ["a"]})
     assert reviewed(make_list(GRADES), run, run).evidence.cross_checks == ()
+
+
+@pytest.mark.parametrize("fill", ["top-k", "all"])
+def test_the_engine_is_held_to_the_list_that_it_had_not_to_the_filled_one(
+    make_list, rank_eval, fill
+):
+    """A perfect second place once the judge has graded `x`: the engine could not know."""
+    hits = [{"hit": {"_id": "x"}}, {"hit": {"_id": "a"}, "rating": 3}]
+    score = 1 / math.log2(3)
+    details = {"q0": {"metric_score": score, "unrated_docs": [{"_id": "x"}], "hits": hits}}
+    sides = [
+        rank_eval(name, details, metric="ndcg@10", metric_score=score)
+        for name in ("before", "after")
+    ]
+    judge = Scripted({("q0", "x"): 3})
+    request = ReviewRequest(
+        Project(fill=fill, system_models=()),
+        NOW,
+        opened=OpenedJudge("scripted", judge, load_rubric("esci-v1")),
+        catalogue=Catalogue({"x": ("x", {"title": "x"})}, path="-", format="jsonl", id_field="id"),
+    )
+    done = review_runs(make_list({"q0": {"a": 3}}), *sides, request)
+    assert judge.asked == [("q0", "x")]
+    assert done.review.evidence.main.after == 1.0
+    assert done.review.evidence.cross_checks == (
+        "before: all 2 scores in the file are reproduced",
+        "after: all 2 scores in the file are reproduced",
+    )
