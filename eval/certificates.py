@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from relgate.eval.agreement.canary_alarm import read_alarms
 from relgate.eval.agreement.certificate import (
     Certificate,
     certificate_files,
@@ -129,23 +130,30 @@ def standings(place: Path, project: Project, *, now: datetime) -> list[Standing]
             read[path] = read_certificate(path)
         except InputError as error:
             read[path] = error.what
+    alarms = read_alarms(place)
     known = [c for c in read.values() if isinstance(c, Certificate)]
     return [
         Standing(str(path), State.CHANGED, found)
         if isinstance(found, str)
-        else _standing(path, found, known, project, now)
+        else _standing(path, found, known, project, now=now, alarms=alarms)
         for path, found in read.items()
     ]
 
 
 def _standing(
-    path: Path, certificate: Certificate, known: list[Certificate], project: Project, now: datetime
+    path: Path,
+    certificate: Certificate,
+    known: list[Certificate],
+    project: Project,
+    *,
+    now: datetime,
+    alarms: Mapping[str, datetime],
 ) -> Standing:
     last = newest(c for c in known if c.fingerprint == certificate.fingerprint)
     if last is not None and last.certificate_id != certificate.certificate_id:
         why = f"A newer certificate of this judge was made at {iso(last.made_at)}."
         return Standing(str(path), State.SUPERSEDED, why, certificate)
-    problem = time_or_level_problem(certificate, now) or differing_terms(
+    problem = time_or_level_problem(certificate, now, alarms) or differing_terms(
         certificate,
         policy=read_policy(project.policy),
         floor=project.floor,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from relgate.cache.judge import CachedJudge
 from relgate.cache.store import open_store
+from relgate.eval.agreement.canary_alarm import read_alarms
 from relgate.eval.agreement.split import few_shot_examples
 from relgate.eval.lists.types import JudgmentList, Source
 from relgate.eval.opened_judge import OpenedJudge
@@ -61,6 +62,8 @@ def open_judge(
         plan_only: it will not be asked, so no key is needed.
         on_error: told one line for each batch that failed.
 
+    Grades in the cache from before a canary told that this judge moved are asked for anew.
+
     Raises:
         UsageError: no such judge.
         InputError: the baseline has too few labels, or the rubric is faulty.
@@ -78,13 +81,15 @@ def open_judge(
     voting = _panel(llm, project.panel_shuffles)
     keyless = _KeylessJudge(voting or llm, rubric, known_secrets(os.environ))
     store = open_store(project.cache)
-    cached = CachedJudge(keyless, store)
+    moved = read_alarms(project.certificates).get(keyless.fingerprint)
+    cached = CachedJudge(keyless, store, since=moved)
     return OpenedJudge(
         name,
         cached,
         rubric,
         llm=llm,
         cached=cached,
+        uncached=keyless,
         store=store,
         examples=examples,
         votes=project.panel_shuffles,

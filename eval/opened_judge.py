@@ -23,6 +23,7 @@ class OpenedJudge:
         rubric: what its grades mean.
         llm: the judge over a model, or None for the baseline.
         cached: the cache around it, or None.
+        uncached: the judge that the cache is around, or None.
         store: what the cache keeps its grades in, or None.
         examples: few-shot examples in its prompt; their queries may not calibrate it.
         votes: how often each pair is asked: 1, or the shuffles of a panel.
@@ -35,6 +36,7 @@ class OpenedJudge:
     rubric: Rubric
     llm: LlmJudge | None = None
     cached: CachedJudge | None = None
+    uncached: Judge | None = None
     store: Store | None = None
     examples: tuple[Example, ...] = ()
     votes: int = 1

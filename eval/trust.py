@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from math import nan
 
+from relgate.eval.agreement.canary_alarm import read_alarms
 from relgate.eval.agreement.certificate import (
     Certificate,
     CertifiedFigure,
@@ -101,7 +102,8 @@ def standing_of(project: Project, judge: JudgeIdentity, *, now: datetime) -> str
         return "the list does not say which judge this was, so no certificate can be looked up"
     every = read_certificates(project.certificates)
     found = newest(c for c in every if c.fingerprint == judge.fingerprint)
-    problem = certificate_problem(found, judge, now=now, others=every)
+    alarms = read_alarms(project.certificates)
+    problem = certificate_problem(found, judge, now=now, others=every, alarms=alarms)
     if problem is not None or found is None:
         return problem
     return differing_terms(
@@ -178,7 +180,7 @@ def _measured(
     elif found.scale != scale:
         problem = f"the certificate is on scale {found.scale}, the list on {scale}"
     else:
-        problem = time_problem(found, now)
+        problem = time_problem(found, now, read_alarms(project.certificates))
         if problem is None:
             return found
     raise InputError(

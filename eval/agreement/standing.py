@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from types import MappingProxyType
 
 from relgate.eval.agreement.certificate import Certificate, iso, newest
 from relgate.eval.agreement.pairs import JudgeIdentity
 from relgate.eval.agreement.policy import Level, TrustPolicy
 
 __all__ = [
+    "NO_ALARMS",
     "certificate_problem",
     "differing_parts",
     "differing_terms",
@@ -26,6 +28,9 @@ _PARTS = {
     "suspicion": "the rules for suspicious texts",
     "panel": "the panel",
 }
+NO_ALARMS: Mapping[str, datetime] = MappingProxyType({})
+"""No canary told anything."""
+
 _UNSEEN = "something that its parts do not show"
 _UNRECORDED = "something that is not recorded (prompt, schema, parameters or endpoint)"
 
@@ -36,6 +41,7 @@ def certificate_problem(
     *,
     now: datetime,
     others: Iterable[Certificate] = (),
+    alarms: Mapping[str, datetime] = NO_ALARMS,
 ) -> str | None:
     """Why a gate may not rest on this judge's grades, in one sentence; None when it may.
 
@@ -44,6 +50,7 @@ def certificate_problem(
         judge: the judge that made the grades, its version and fingerprint known.
         now: the time, with a time zone.
         others: certificates of other judges in the same place: the nearest is named.
+        alarms: when a canary told a judge moved, by fingerprint.
     """
     if certificate is None:
         near = _nearest(judge, others)
@@ -54,7 +61,7 @@ def certificate_problem(
         )
     if (certificate.judge_version, certificate.fingerprint) != (judge.version, judge.fingerprint):
         return f"The certificate is of another judge; {_differs(certificate, judge)}."
-    return time_or_level_problem(certificate, now)
+    return time_or_level_problem(certificate, now, alarms)
 
 
 def _nearest(judge: JudgeIdentity, others: Iterable[Certificate]) -> Certificate | None:
@@ -120,19 +127,36 @@ def same_terms(one: Mapping[str, object], other: Mapping[str, object]) -> bool:
     return all(one.get(name) == other.get(name) for name in one.keys() | other.keys())
 
 
-def time_or_level_problem(certificate: Certificate, now: datetime) -> str | None:
+def time_or_level_problem(
+    certificate: Certificate, now: datetime, alarms: Mapping[str, datetime] = NO_ALARMS
+) -> str | None:
     """Why it does not hold now, whichever judge is meant; None when it does."""
-    problem = time_problem(certificate, now)
+    problem = time_problem(certificate, now, alarms)
     if problem is None and certificate.level is not Level.TRUSTED:
         why = "; ".join(certificate.reasons)
         return f"The certificate's level is {certificate.level.value}, not trusted: {why}."
     return problem
 
 
-def time_problem(certificate: Certificate, now: datetime) -> str | None:
-    """Why it does not hold at that time, whatever it says; None when it does."""
+def time_problem(
+    certificate: Certificate, now: datetime, alarms: Mapping[str, datetime] = NO_ALARMS
+) -> str | None:
+    """Why it does not hold at that time, whatever it says; None when it does.
+
+    Args:
+        certificate: of a judge.
+        now: the time, with a time zone.
+        alarms: when a canary told a judge moved, by fingerprint: what was certified up to then is
+            of the judge as it was.
+    """
     if now < certificate.made_at:
         return f"The certificate is dated {iso(certificate.made_at)}, which is in the future."
     if now >= certificate.expires_at:
         return f"The certificate expired at {iso(certificate.expires_at)}; calibrate again."
+    alarm = alarms.get(certificate.fingerprint)
+    if alarm is not None and certificate.made_at <= alarm:
+        return (
+            f"The certificate expired by a canary's alarm at {iso(alarm)}: the judge grades "
+            "otherwise than when it was calibrated; calibrate again."
+        )
     return None

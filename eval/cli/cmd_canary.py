@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,15 +17,24 @@ from relgate.eval.cli.common import (
     list_options,
     now,
     output_options,
+    progress,
     settings,
 )
 from relgate.rubrics.errors import InputError, PlatformError
 
+if TYPE_CHECKING:
+    from relgate.eval.agreement.canary import Drift
+    from relgate.eval.agreement.canary_file import CanaryFile
+
 __all__ = ["command"]
+
+Pair = tuple[str, str, str]
+"""Query, document id, text as the judge sees it."""
 
 _MOVED = 1
 _LEAST_SHARE = 0.9  # fewer graded pairs tell of an outage, not of drift
 _NAMES = ("judgments", "scale", "judgments_source", "catalogue", "queries", "judge", "judge_family")
+_CHECK_NAMES = (*_NAMES, "certificates")
 
 
 @click.group("canary")
@@ -63,11 +72,10 @@ def freeze(**flags: Any) -> None:  # noqa: ANN401 - click
         project, output, labels=labels, catalogue=catalogue, plan_only=flags["dry_run"]
     )
     drawn = _drawn(labels, catalogue, flags["pairs"])
-    output.remark(f"plan: {len(drawn)} pairs of the list, graded twice, uncached")
+    _say_plan(output, project, opened, drawn, gradings=2)
     if flags["dry_run"]:
-        output.document({"pairs": len(drawn), "gradings": 2})
         return
-    first, second = _grades(opened, drawn), _grades(opened, drawn)
+    first, second = (_grades(output, opened, drawn) for _ in range(2))
     kept = [
         CanaryPair(query=query, doc_id=doc, text=text, grade=one, again=two)
         for (query, doc, text), one, two in zip(drawn, first, second, strict=True)
@@ -96,30 +104,34 @@ def freeze(**flags: Any) -> None:  # noqa: ANN401 - click
 @click.option("--catalogue", type=FILE, help="Product texts, where the baseline judge needs them.")
 @click.option("--queries", type=FILE, help="Query texts, likewise.")
 @click.option("--review", type=FILE, help="A review.json: was it search that moved?")
+@click.option("--certificates", type=FILE, help="Folder of certificates: where an alarm is kept.")
 @click.option("--dry-run", is_flag=True, help="Say what would be asked, ask nothing.")
 @config_option
 @output_options
 def check(canary: Path, **flags: Any) -> int:  # noqa: ANN401 - click
-    """Grade the frozen set anew; exit code 1 when the judge moved."""
+    """Grade the frozen set anew; exit code 1 when the judge moved.
+
+    An alarm is kept beside the certificates: that judge's no longer holds until it is calibrated
+    again, and its grades in the cache from before count as missing.
+    """
     import numpy as np  # noqa: PLC0415 - heavy
 
     from relgate.eval.agreement.canary import drift_of, what_moved  # noqa: PLC0415
     from relgate.eval.agreement.canary_file import read_canary  # noqa: PLC0415
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
-    project = settings(output, flags["config"], {name: flags[name] for name in _NAMES})
+    project = settings(output, flags["config"], {name: flags[name] for name in _CHECK_NAMES})
     frozen = read_canary(canary)
     metric_p = None if flags["review"] is None else _metric_p(flags["review"])
     opened = _judge(output, project, flags)
     pairs = [(pair.query, pair.doc_id, pair.text) for pair in frozen.pairs]
-    output.remark(f"plan: {len(pairs)} pairs graded once, uncached")
+    _say_plan(output, project, opened, pairs, gradings=1)
     if flags["dry_run"]:
-        output.document({"pairs": len(pairs), "gradings": 1})
         return 0
     same_judge = opened.judge.fingerprint == frozen.fingerprint
     if not same_judge:
         output.line("Note: another judge than was frozen (model, prompt or settings changed)")
-    today = _grades(opened, pairs)
+    today = _grades(output, opened, pairs)
     graded = [grade is not None for grade in today]
     if sum(graded) < _LEAST_SHARE * len(pairs):
         raise PlatformError(
@@ -143,10 +155,84 @@ def check(canary: Path, **flags: Any) -> int:  # noqa: ANN401 - click
         f"fell), all grades {drift.grades_p:.4f}, more changes than flips {drift.flips_p:.4f}"
     )
     output.line(f"Verdict: {verdict}")
+    alarm = _alarm(output, project, canary, frozen, drift) if drift.moved and same_judge else None
     output.document(
-        {"verdict": str(verdict), "same_judge": same_judge, "metric_p": metric_p, **asdict(drift)}
+        {
+            "verdict": str(verdict),
+            "same_judge": same_judge,
+            "metric_p": metric_p,
+            "alarm": alarm,
+            **asdict(drift),
+        }
     )
     return _MOVED if drift.moved else 0
+
+
+def _say_plan(
+    output: Output,
+    project: Any,  # noqa: ANN401
+    opened: Any,  # noqa: ANN401
+    pairs: Sequence[Pair],
+    *,
+    gradings: int,
+) -> None:
+    """What is asked around the cache and what it costs; only a dry run puts it on stdout."""
+    from relgate.eval.cli.show import plan_lines  # noqa: PLC0415
+    from relgate.eval.gaps.find import QueryGaps  # noqa: PLC0415
+    from relgate.eval.gaps.plan import plan_document, plan_fill  # noqa: PLC0415
+    from relgate.eval.lists.types import Query  # noqa: PLC0415
+    from relgate.judge.types import Candidate  # noqa: PLC0415
+
+    texts = {doc_id: text for _, doc_id, text in pairs}
+    plan = plan_fill(
+        [
+            QueryGaps(Query(query), text_known=True, doc_ids=tuple(docs), returned=len(docs))
+            for query, places in _by_query(pairs).items()
+            for docs in ([pairs[at][1] for at in places],)
+        ],
+        lambda doc_id: Candidate(doc_id, texts[doc_id]),
+        llm=opened.llm,
+        cached=None,
+        price=None if opened.llm is None else project.price(opened.llm.model),
+        votes=opened.votes * gradings,
+    )
+    dry = click.get_current_context().params["dry_run"]
+    times = "twice" if gradings > 1 else "once"
+    for line in plan_lines(plan, f"to grade {times}, around the cache"):
+        (output.line if dry else output.remark)(line)
+    if dry:
+        output.document({**plan_document(plan), "gradings": gradings})
+
+
+def _alarm(
+    output: Output,
+    project: Any,  # noqa: ANN401
+    canary: Path,
+    frozen: CanaryFile,
+    drift: Drift,
+) -> str:
+    """Leaves the record that ends the judge's certificate; its path."""
+    from relgate.eval.agreement.canary_alarm import CanaryAlarm, write_alarm  # noqa: PLC0415
+
+    path = write_alarm(
+        CanaryAlarm(
+            judge_version=frozen.judge_version,
+            fingerprint=frozen.fingerprint,
+            model=frozen.model,
+            canary=canary.name,
+            frozen_at=frozen.frozen_at,
+            found_at=now(),
+            pairs=drift.pairs,
+            changed=drift.changed,
+            p=min(drift.floor_p, drift.grades_p, drift.flips_p),
+        ),
+        project.certificates,
+    )
+    output.line(
+        f"The judge's certificate no longer holds ({path}), nor do its grades in the cache: "
+        "calibrate again, then freeze a new canary"
+    )
+    return str(path)
 
 
 def _judge(output: Output, project: Any, flags: dict[str, Any]) -> Any:  # noqa: ANN401
@@ -174,11 +260,11 @@ def _metric_p(path: Path) -> float | None:
     return float(p)
 
 
-def _drawn(labels: Any, catalogue: Any, n: int) -> list[tuple[str, str, str]]:  # noqa: ANN401
+def _drawn(labels: Any, catalogue: Any, n: int) -> list[Pair]:  # noqa: ANN401
     """Pairs by the hash of query and document, as even over the grades as the list allows."""
     import hashlib  # noqa: PLC0415
 
-    by_grade: dict[int, list[tuple[str, tuple[str, str, str]]]] = {}
+    by_grade: dict[int, list[tuple[str, Pair]]] = {}
     for row in labels.rows():
         candidate = catalogue.candidate(row.doc_id)
         if candidate is not None:
@@ -199,22 +285,36 @@ def _drawn(labels: Any, catalogue: Any, n: int) -> list[tuple[str, str, str]]:  
     return [pair for _, _, pair in ranked[:n]]
 
 
-def _grades(opened: Any, pairs: Sequence[tuple[str, str, str]]) -> list[int | None]:  # noqa: ANN401
+def _by_query(pairs: Sequence[Pair]) -> dict[str, list[int]]:
+    """Where each query's pairs stand."""
+    places: dict[str, list[int]] = {}
+    for at, (query, _, _) in enumerate(pairs):
+        places.setdefault(query, []).append(at)
+    return places
+
+
+def _grades(
+    output: Output,
+    opened: Any,  # noqa: ANN401
+    pairs: Sequence[Pair],
+) -> list[int | None]:
     """The judge's grades, asked around the cache, one call a query; None for a failed one."""
     from relgate.judge.sync import run_sync  # noqa: PLC0415
     from relgate.judge.types import Candidate  # noqa: PLC0415
 
-    judge = opened.llm or opened.judge  # the cache would answer for the judge
-    by_query: dict[str, list[int]] = {}
-    for at, (query, _, _) in enumerate(pairs):
-        by_query.setdefault(query, []).append(at)
+    judge = opened.uncached or opened.judge  # the cache would answer for the judge
+    report = progress(output, "graded", opened.spent)
     out: list[int | None] = [None] * len(pairs)
+    done = 0
 
     async def ask() -> None:
-        for query, places in by_query.items():
+        nonlocal done
+        for query, places in _by_query(pairs).items():
             asked = [Candidate(pairs[at][1], pairs[at][2]) for at in places]
             for at, hit in zip(places, await judge.grade(query, asked), strict=True):
                 out[at] = hit.grade if hit.graded else None
+            done += len(places)
+            report(done, len(pairs))
 
     run_sync(ask())
     return out

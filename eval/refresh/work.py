@@ -128,7 +128,8 @@ def _checked(
             f"scale {judgments.scale.name}; take a rubric of that scale, or state the list's scale"
         )
     if opened.cached is not None:  # a judgment stale by age alone has the key that it always had
-        opened.cached.since = oldest_time(moment, max_age_days)
+        times = (opened.cached.since, oldest_time(moment, max_age_days))
+        opened.cached.since = max((t for t in times if t is not None), default=None)
     return opened
 
 
