@@ -17,6 +17,7 @@ from relgate.eval.cli.common import Output
 from relgate.eval.files import inside
 from relgate.eval.golden.files import read_golden
 from relgate.eval.inputs import opaque_queries, with_texts
+from relgate.eval.lists.grades_used import no_zero, two_grades
 from relgate.eval.lists.read import ListFile, read_list
 from relgate.eval.lists.types import JudgmentList
 from relgate.eval.project import Project
@@ -73,11 +74,14 @@ def load_list(project: Project, output: Output, list_format: str | None = None) 
         f"{counted(len(found.judgments.queries), 'query', 'queries')}, read as {found.format}, "
         f"scale {found.judgments.scale.name}"
     )
-    for note in found.notes:
+    odd = (no_zero(found.judgments), two_grades(found.judgments))
+    notes = (*found.notes, *(f"{found.path}: {said}" for said in odd if said is not None))
+    for note in notes:
         output.remark(note)
     if found.unlabelled:
         output.remark(f"{found.path}: {found.unlabelled:,} rows without a grade were passed over")
-    return replace(found, judgments=with_texts(found.judgments, load_queries(project)))
+    judgments = with_texts(found.judgments, load_queries(project))
+    return replace(found, judgments=judgments, notes=notes)
 
 
 def load_run(path: Path, name: str, output: Output, run_format: str | None = None) -> Run:

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from relgate.eval.lists.grades_used import no_zero, two_grades
 from relgate.eval.lists.notes import oddities
 from relgate.eval.lists.sink import ListFile
 from relgate.eval.lists.types import JudgmentList
@@ -54,6 +55,8 @@ def check_list(file: ListFile) -> tuple[Finding, ...]:
             _groups(dict.fromkeys(q.shown for q in judgments.queries), near_form),
         ),
         _one_grade(judgments),
+        _said("no-zero", no_zero(judgments)),
+        _said("two-grades", two_grades(judgments)),
         Finding("repeats", "row(s) that say again what another said", file.repeats, ()),
         Finding("outranked", "row(s) overruled by people", file.outranked, (), fault=False),
         Finding("unlabelled", "pair(s) without a grade", file.unlabelled, (), fault=False),
@@ -99,6 +102,10 @@ def _one_grade(judgments: JudgmentList) -> Finding:
     grades = set(judgments.grade.tolist())
     same = len(judgments) > 1 and len(grades) == 1
     return Finding("one-grade", f"grade(s) only: every pair has {grades}", int(same), ())
+
+
+def _said(kind: str, said: str | None) -> Finding:
+    return Finding(kind, said or "", int(said is not None), (), fault=False)
 
 
 def _bare(judgments: JudgmentList) -> Finding:

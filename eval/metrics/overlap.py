@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from relgate.eval.lists.types import JudgmentList, match_key
+from relgate.eval.lists.types import JudgmentList, Query, match_key
 from relgate.eval.metrics.align import Axis
 from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import InputError
@@ -30,6 +30,8 @@ class Overlap:
         any_judged: whether a judged document occurs in the results of its own query, at any depth.
         judged_examples: up to three judged document ids.
         retrieved_examples: up to three document ids from the runs.
+        listed_queries: up to three queries of the list, as files call them.
+        asked_queries: up to three queries of the runs.
     """
 
     k: int
@@ -40,6 +42,8 @@ class Overlap:
     any_judged: bool
     judged_examples: tuple[str, ...]
     retrieved_examples: tuple[str, ...]
+    listed_queries: tuple[str, ...]
+    asked_queries: tuple[str, ...]
 
     @property
     def share(self) -> float:
@@ -85,6 +89,8 @@ def overlap(judgments: JudgmentList, runs: Sequence[Run], axis: Axis, *, k: int 
         any_judged=any_judged,
         judged_examples=_first(judgments.doc_id),
         retrieved_examples=_first(doc for run in runs for docs in run.docs for doc in docs or ()),
+        listed_queries=_first(map(_called, judgments.queries)),
+        asked_queries=_first(_called(query) for run in runs for query in run.queries),
     )
 
 
@@ -93,6 +99,12 @@ def _results(runs: Sequence[Run], axis: Axis, at: int) -> Iterator[tuple[str, ..
         docs = run.docs[int(index[at])] if index[at] >= 0 else None
         if docs is not None:
             yield docs
+
+
+def _called(query: Query) -> str:
+    """A query's id, and its text where that says more."""
+    known = query.text is not None and query.text != query.id
+    return f"{query.id!r} ({query.text!r})" if known else repr(query.id)
 
 
 def _first(ids: Iterable[str]) -> tuple[str, ...]:
@@ -112,14 +124,17 @@ def require_overlap(found: Overlap) -> str | None:
     if not found.retrieved:
         return "the runs list no documents, so their overlap with the judgment list is unknown"
     if not found.any_judged:
-        what = (
-            "no judged id occurs in any result"
-            if found.judged_queries
-            else "no query of the runs is in the judgment list"
-        )
+        if not found.judged_queries:
+            raise InputError(
+                "no query of the runs is in the judgment list: the list has "
+                f"{_shown(found.listed_queries)}, the runs {_shown(found.asked_queries)}",
+                mend="use the list that was made for these queries, or say with --queries which "
+                "id has which text",
+            )
         raise InputError(
-            f"{what}: judged {_shown(found.judged_examples)}, "
-            f"returned {_shown(found.retrieved_examples)}",
+            "no judged id occurs in any result: judged "
+            f"{_shown(map(repr, found.judged_examples))}, "
+            f"returned {_shown(map(repr, found.retrieved_examples))}",
             mend="use the list that was made on this index, or map the ids",
         )
     if found.share < _LOW_OVERLAP:
@@ -130,5 +145,5 @@ def require_overlap(found: Overlap) -> str | None:
     return None
 
 
-def _shown(ids: Sequence[str]) -> str:
-    return ", ".join(repr(i) for i in ids) or "nothing"
+def _shown(names: Iterable[str]) -> str:
+    return ", ".join(names) or "nothing"

@@ -57,6 +57,52 @@ def test_what_is_only_worth_knowing_is_no_fault(call, tmp_path):
     assert {f["kind"]: f["count"] for f in done.json["findings"]} == {"unlabelled": 1, "bare": 1}
 
 
+def _graded(*grades, n=20):
+    rows = (f"q{i},p{i},{grades[i % len(grades)]}\n" for i in range(n))
+    return "query,docid,rating\n" + "".join(rows)
+
+
+NO_ZERO, TWO = "no-zero", "two-grades"
+
+
+@pytest.mark.parametrize(
+    ("grades", "n", "scale", "kinds"),
+    [
+        ((1, 2, 3), 20, "0-3", [NO_ZERO]),
+        ((1, 2, 3), 19, "0-3", []),  # so few may miss a grade
+        ((0, 1), 20, "0-3", [TWO]),
+        ((0, 3), 20, "0-3", [TWO]),
+        ((0, 1), 20, "0-1", []),
+        ((0, 1, 2), 20, "0-3", []),
+        ((1, 2, 3, 4), 20, "1-4", []),
+        ((2, 3), 20, "0-3", [NO_ZERO]),
+    ],
+)
+def test_grades_that_are_not_used_are_worth_knowing(call, tmp_path, *, grades, n, scale, kinds):
+    done = _check(call, tmp_path, _graded(*grades, n=n), "--scale", scale, "--json")
+    assert (done.code, [f["kind"] for f in done.json["findings"]]) == (0, kinds)
+
+
+@pytest.mark.parametrize(
+    ("grades", "said"),
+    [
+        ((1, 2, 3), "no pair has grade 0: the least is 1 on the scale 0-3"),
+        ((0, 1), "grades 0 and 1 only: a binary list on the scale 0-3"),
+    ],
+)
+def test_scores_and_reviews_say_which_grades_are_not_used(call, tmp_path, grades, said):
+    (tmp_path / "l.csv").write_text(_graded(*grades), encoding="utf-8")
+    lines = "\n".join(json.dumps({"query": f"q{i}", "docs": [f"p{i}"]}) for i in range(20))
+    for name in ("r.jsonl", "s.jsonl"):
+        (tmp_path / name).write_text(lines, encoding="utf-8")
+    assert said in call("score", "--judgments", "l.csv", "--run", "r.jsonl").err
+    sides = ("--before", "r.jsonl", "--after", "s.jsonl", "--out", "out")
+    done = call("review", "--judgments", "l.csv", *sides)
+    assert done.code in {0, 1, 3, 4}, done.err
+    document = json.loads((tmp_path / "out/review.json").read_text("utf-8"))
+    assert any(said in line for line in document["warnings"])
+
+
 def test_coverage_by_a_run_is_shown_and_none_is_a_fault(call, tmp_path):
     rows = [{"query": "red shoes", "docs": ["p1", "p1", "x"]}, {"query": "sofa", "docs": ["y"]}]
     (tmp_path / "r.jsonl").write_text("\n".join(map(json.dumps, rows)))

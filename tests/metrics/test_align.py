@@ -123,9 +123,16 @@ def test_a_list_without_a_shared_id_is_refused_with_three_examples_a_side(
 
 
 def test_a_list_of_other_queries_is_refused_as_such(make_list, make_run) -> None:
-    judgments, runs = make_list({"x": {"a": 1}}), [make_run({"q": ["a"]})]
-    with pytest.raises(InputError, match="no query of the runs is in the judgment list"):
+    """The queries are what does not meet, so those are shown: ids, and texts that say more."""
+    judgments = make_list({Query("x", "red shoes"): {"doc-a": 1}, "lamp": {"doc-a": 1}})
+    runs = [make_run({"q": ["doc-a"], Query("r", "oak desk"): ["doc-a"]})]
+    with pytest.raises(InputError) as caught:
         require_overlap(overlap(judgments, runs, align(judgments, runs)))
+    assert caught.value.what == (
+        "no query of the runs is in the judgment list: the list has 'x' ('red shoes'), 'lamp', "
+        "the runs 'q', 'r' ('oak desk')"
+    )
+    assert "--queries" in (caught.value.mend or "")
 
 
 @pytest.mark.parametrize(("judged", "warns"), [(19, True), (20, False)])
