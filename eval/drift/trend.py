@@ -38,6 +38,7 @@ _NAMES = {
     Signal.EMPTY: "Rate of empty results",
     Signal.LT3: "Rate of fewer than three results",
 }
+_HEADINGS = {**_NAMES, Signal.EMPTY: "Empty", Signal.LT3: "Fewer than 3"}
 _INKS = (Ink.ACCENT, Ink.SECOND, Ink.GOOD, Ink.TEXT)
 _DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)))
 _LEAST_SPAN = 0.05  # of the upright axis: a move within the soft budgets must look small
@@ -185,7 +186,7 @@ def _frame(ax: Axes, values: Sequence[float], changes: Sequence[int]) -> None:
     for run in changes:
         ax.axvline(run - 0.5, color=Ink.MUTED.value, linewidth=1.5, linestyle=(0, (4, 3)))
     ax.set_xlabel("run, the oldest first")
-    ax.xaxis.get_major_locator().set_params(integer=True, nbins=8)
+    ax.xaxis.get_major_locator().set_params(integer=True, nbins=8, min_n_ticks=1)
     ax.grid(visible=True, axis="y")
 
 
@@ -245,7 +246,7 @@ def _run_table(runs: Sequence[_Run], stages: Sequence[str]) -> Iterator[Part]:
         Column("Commit"),
         Column("Golden set"),
         Column("Stages", number=True),
-        *(Column(_NAMES[signal], number=True) for signal in SIGNALS),
+        *(Column(_HEADINGS[signal], number=True) for signal in SIGNALS),
         Column("Outcome"),
     )
     rows = tuple(
@@ -253,7 +254,7 @@ def _run_table(runs: Sequence[_Run], stages: Sequence[str]) -> Iterator[Part]:
         for n, run in enumerate(runs, start=1)
         for entry in run.entries
     )
-    yield Table("run-figures", "The oldest first", columns, rows, sortable=True)
+    yield Table("run-figures", "The oldest first", columns, rows, head=1, sortable=True)
 
 
 def _row(run: int, entry: Entry, stages: int, *, new_set: bool) -> tuple[Cell, ...]:
