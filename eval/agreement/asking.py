@@ -90,9 +90,13 @@ def _refuse_too_few(total: int, labels: JudgmentList, min_labels: int) -> None:
             mend="give the catalogue that these labels were made on, with the same document ids",
         )
     if total < min_labels:
+        bare = len(labels) - total
+        lost = f"; {bare} labelled documents are not in the catalogue" if bare else ""
         raise InputError(
-            f"insufficient calibration set: {total} labels with a text, {min_labels} needed",
-            mend="label more pairs, or lower min_labels",
+            f"insufficient calibration set: {total} labels with a text, {min_labels} needed{lost}",
+            mend="give the catalogue that the labels were made on"
+            if len(labels) >= min_labels
+            else "label more pairs, or lower min_labels",
         )
 
 

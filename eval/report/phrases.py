@@ -131,11 +131,25 @@ def measured_line(evidence: Evidence) -> str:
         return (
             f"{main.name}{over}; recomputation is impossible (the files list no documents, or no "
             f"judgment list was given), so their own scores are used{_partial(evidence)}"
+            f"{_unsaid(evidence)}"
         )
     apart = evidence.coverage.no_ideal
     how = "reported apart" if evidence.conventions.no_ideal == "apart" else "counted as 0"
     tail = f"; {apart} without a judgment above grade 0 {how}" if apart else ""
     return f"{main.name}{over}, {evidence.basis}{tail}"
+
+
+def _unsaid(evidence: Evidence) -> str:
+    """What the files leave open of the scores that they hold: by which metric, at which k."""
+    sides = {"before": evidence.settings_before, "after": evidence.settings_after}
+    lines: list[str] = []
+    for name, words in (("metric", "by which metric"), ("k", "at which k")):
+        silent = [side for side, stated in sides.items() if name not in stated]
+        if len(silent) == len(sides):
+            lines.append(f"; the files do not say {words}")
+        elif silent:
+            lines.append(f"; the {silent[0]} file does not say {words}")
+    return "".join(lines)
 
 
 def _partial(evidence: Evidence) -> str:

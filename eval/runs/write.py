@@ -15,7 +15,7 @@ from relgate.eval.lists.types import Query
 from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import InputError, UsageError
 
-__all__ = ["RUN_WRITE_FORMATS", "write_run"]
+__all__ = ["RUN_WRITE_FORMATS", "require_room_for", "write_run"]
 
 _TREC_BLANK = re.compile(r"[ \t\r\n\f\v]")
 
@@ -23,7 +23,26 @@ _TREC_BLANK = re.compile(r"[ \t\r\n\f\v]")
 RUN_WRITE_FORMATS: tuple[str, ...] = ("csv", "jsonl", "parquet", "trec")
 """The formats that `write_run` knows; jsonl carries all of a run but its given scores."""
 
-_SUFFIXES = {".csv": "csv", ".parquet": "parquet", ".run": "trec", ".trec": "trec"}
+_SUFFIXES = {
+    ".jsonl": "jsonl", ".csv": "csv", ".parquet": "parquet", ".run": "trec", ".trec": "trec",
+}  # fmt: skip
+
+
+def require_room_for(path: Path, run: Run) -> None:
+    """Looks, before a reordering of `run` is paid for, whether `path` can carry it.
+
+    Raises:
+        UsageError: the file's ending is no run's.
+        InputError: its format cannot carry a query or an id of the run.
+    """
+    chosen = _SUFFIXES.get(path.suffix)
+    if chosen is None:
+        raise UsageError(f"{path}: no run ends so; end it in one of: {', '.join(_SUFFIXES)}")
+    if chosen == "trec":
+        for _ in _trec(run, path):
+            pass
+    elif chosen != "jsonl":
+        _table(run, path)
 
 
 def write_run(path: str | Path, run: Run, *, format: str | None = None) -> tuple[str, ...]:  # noqa: A002 - the flag's own name

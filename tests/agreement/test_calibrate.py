@@ -122,6 +122,19 @@ def test_fewer_labels_than_min_labels_are_an_insufficient_set_before_any_call(ma
     assert judge.asked == []
 
 
+def test_too_few_labels_for_want_of_texts_say_so(make):
+    """More labels would not mend what the catalogue lacks."""
+    with pytest.raises(InputError) as caught:
+        calibrate_judge(
+            make.judge({}), make.labels(rows(1, 6)), lambda d: text_of(d) if d == "d0-0" else None
+        )
+    assert caught.value.what == (
+        "insufficient calibration set: 1 labels with a text, 5 needed; 5 labelled documents are "
+        "not in the catalogue"
+    )
+    assert "catalogue" in (caught.value.mend or "")
+
+
 def test_labels_without_a_text_are_counted_and_said(make):
     labels = rows()
     result = calibrate_judge(

@@ -247,6 +247,28 @@ def words_of_rerank(shop, out: str = "new.jsonl", *more: str) -> list[str]:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("out", "said"),
+    [
+        ("new.txt", "no run ends so; end it in one of: .jsonl, .csv, .parquet, .run, .trec"),
+        ("new", "no run ends so"),
+        ("new.run", "TREC cannot carry the id 'query 0'"),
+    ],
+)
+def test_what_rerank_could_not_write_is_refused_before_any_call(call, shop, out, said):
+    done = call(*words_of_rerank(shop, out))
+    assert done.code == 2
+    assert said in done.err
+    assert (shop.calls, (shop.folder / out).exists()) == (0, False)
+
+
+def test_rerank_says_each_failed_batch_in_a_line(call, shop):
+    done = call(*words_of_rerank(shop, "new.jsonl", "--judge", shop.judge("broken")))
+    failed = [line for line in done.err.splitlines() if "the model is down" in line]
+    assert (done.code, len(failed)) == (6, shop.n)  # a query's ten documents are one batch
+    assert all(line.startswith("relgate: ") for line in failed)
+
+
 def test_rerank_blends_ranks_and_grades_and_loses_no_document(call, shop, read_jsonl):
     done = call(*words_of_rerank(shop, "new.jsonl", "--json"))
     assert done.json["reordered"] == shop.n

@@ -10,6 +10,7 @@ from small_reviews import NOW, Scripted
 from relgate.eval.catalogue import Catalogue
 from relgate.eval.opened_judge import OpenedJudge
 from relgate.eval.project import Project
+from relgate.eval.report.phrases import measured_line
 from relgate.eval.review_request import ReviewRequest
 from relgate.eval.workflow import review_runs
 from relgate.rubrics import load_rubric
@@ -107,3 +108,24 @@ def test_the_engine_is_held_to_the_list_that_it_had_not_to_the_filled_one(
         "before: all 2 scores in the file are reproduced",
         "after: all 2 scores in the file are reproduced",
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ({}, {}, ["the files do not say by which metric", "the files do not say at which k"]),
+        ({"metric": "ndcg@10"}, {"metric": "ndcg@10"}, []),
+        ({"metric": "ndcg@10"}, {"metric": "ndcg"}, ["the after file does not say at which k"]),
+    ],
+)
+def test_scores_as_given_say_which_convention_the_file_leaves_open(
+    rank_eval, reviewed, before, after, said
+):
+    scores = {"q0": 1.0, "q1": 0.5}
+    sides = [
+        rank_eval(name, scores, metric_score=0.75, **top)
+        for name, top in (("before", before), ("after", after))
+    ]
+    line = measured_line(reviewed(None, *sides).evidence)
+    assert "their own scores are used" in line
+    assert [part for part in line.split("; ") if "not say" in part] == said
