@@ -26,7 +26,14 @@ from relgate.eval.calibrating import (
 )
 from relgate.eval.catalogue import Catalogue
 from relgate.eval.cli.common import Output, progress
-from relgate.eval.cli.load import load_catalogue, load_judge, load_queries, require, writable
+from relgate.eval.cli.load import (
+    load_catalogue,
+    load_judge,
+    load_queries,
+    require,
+    two_columns,
+    writable,
+)
 from relgate.eval.cli.show import plan_lines
 from relgate.eval.gaps.plan import plan_document
 from relgate.eval.inputs import with_texts
@@ -156,7 +163,9 @@ def _recorded(files: Sequence[Path], columns: Sequence[str]) -> tuple[Recorded, 
 def prepare(output: Output, project: Project, flags: dict[str, Any], judges: Wanted) -> Job:
     """Reads labels, texts and what the queries are."""
     labels, votes = _labels(output, project, flags)
-    _spare_own_column(project, flags, judges)
+    for grades in judges.recorded:
+        own = flags["human"] or project.judgments
+        two_columns(own, flags["human_column"], grades.path, grades.column)
     table = load_queries(project)
     catalogue = (
         load_catalogue(project, output) if judges.asked or project.catalogue is not None else None
@@ -194,17 +203,6 @@ def _labels(output: Output, project: Project, flags: dict[str, Any]) -> tuple[Ju
     output.remark(f"{found.path}: {len(found.judgments):,} labels, read as {found.format}")
     votes = votes_in(found.votes, found.judgments)
     return with_texts(found.judgments, load_queries(project)), votes
-
-
-def _spare_own_column(project: Project, flags: dict[str, Any], judges: Wanted) -> None:
-    """Labels against themselves agree perfectly."""
-    human = flags["human"] or project.judgments
-    for grades in judges.recorded:
-        same = human is not None and grades.path.exists() and human.samefile(grades.path)
-        if same and flags["human_column"] == grades.column:
-            raise click.UsageError(
-                "--human and --grades are the same column of the same file; name another"
-            )
 
 
 def _groups(table: QueryTable | None, human: Path | None) -> GroupsOf:

@@ -75,6 +75,7 @@ def freeze(**flags: Any) -> None:  # noqa: ANN401 - click
     _say_plan(output, project, opened, drawn, gradings=2)
     if flags["dry_run"]:
         return
+    load.writable(flags["out"].parent)
     first, second = (_grades(output, opened, drawn) for _ in range(2))
     kept = [
         CanaryPair(query=query, doc_id=doc, text=text, grade=one, again=two)
@@ -118,6 +119,7 @@ def check(canary: Path, **flags: Any) -> int:  # noqa: ANN401 - click
 
     from relgate.eval.agreement.canary import drift_of, what_moved  # noqa: PLC0415
     from relgate.eval.agreement.canary_file import read_canary  # noqa: PLC0415
+    from relgate.eval.cli.load import writable  # noqa: PLC0415
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
     project = settings(output, flags["config"], {name: flags[name] for name in _CHECK_NAMES})
@@ -128,6 +130,7 @@ def check(canary: Path, **flags: Any) -> int:  # noqa: ANN401 - click
     _say_plan(output, project, opened, pairs, gradings=1)
     if flags["dry_run"]:
         return 0
+    writable(project.certificates)  # an alarm that cannot be kept is found out before it costs
     same_judge = opened.judge.fingerprint == frozen.fingerprint
     if not same_judge:
         output.line("Note: another judge than was frozen (model, prompt or settings changed)")

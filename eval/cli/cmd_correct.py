@@ -39,16 +39,14 @@ def command(**flags: Any) -> None:  # noqa: ANN401 - click
     """
     from relgate.eval.agreement.corrected import correct_list  # noqa: PLC0415 - numpy
     from relgate.eval.agreement.render_corrected import correction_json  # noqa: PLC0415
+    from relgate.eval.cli.load import two_columns  # noqa: PLC0415
     from relgate.eval.lists.read import read_list  # noqa: PLC0415
     from relgate.eval.lists.types import Source  # noqa: PLC0415
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
     names = ("scale", "floor", "gain")
     project = settings(output, flags["config"], {name: flags[name] for name in names})
-    there = flags["human"].exists() and flags["grades"].exists()
-    same_column = flags["human_column"] == flags["grades_column"]
-    if there and same_column and flags["human"].samefile(flags["grades"]):
-        raise click.UsageError("--human and --grades are the same column of the same file")
+    two_columns(flags["human"], flags["human_column"], flags["grades"], flags["grades_column"])
     sides = (("human", Source(flags["human_source"])), ("grades", Source.JUDGE))
     human, grades = (
         read_list(

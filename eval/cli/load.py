@@ -41,6 +41,7 @@ __all__ = [
     "require",
     "spare_inputs",
     "stated_inputs",
+    "two_columns",
     "two_files",
     "writable",
 ]
@@ -233,3 +234,20 @@ def spare_inputs(outputs: Iterable[Path], inputs: Iterable[Path | None]) -> None
     for out in outputs:
         if out.exists() and any(out.samefile(path) for path in there):
             raise UsageError(f"{out} would be written over, and it is an input; name another --out")
+
+
+def two_columns(
+    human: Path | None, human_column: str | None, grades: Path, grades_column: str | None
+) -> None:
+    """Refuses labels against themselves: they agree perfectly.
+
+    Raises:
+        UsageError: one file on both sides, and not two columns of it by name.
+    """
+    if human is None or not human.exists() or not grades.exists() or not human.samefile(grades):
+        return
+    if human_column is None or grades_column is None or human_column == grades_column:
+        raise UsageError(
+            "--human and --grades are the same file; name two columns of it, --human-column and "
+            "--grades-column"
+        )

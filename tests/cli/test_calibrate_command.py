@@ -444,3 +444,10 @@ def test_raters_who_differ_are_refused_unless_a_way_to_settle_it_is_named(call, 
     done = call(*(w for w in by_raters(tmp_path, worse=False) if w not in ("--raters", "first")))
     assert done.code == 2
     assert "--raters" in done.complaint
+
+
+def test_labels_are_not_measured_against_themselves_by_two_names(call, tmp_path):
+    by_raters(tmp_path, worse=False, raters=("ann",))
+    for column in ("--human-column", "--grades-column"):
+        done = call("calibrate", "--human", "raters.csv", "--grades", "raters.csv", column, "grade")
+        assert (done.code, "the same file; name two columns" in done.err) == (2, True)

@@ -189,3 +189,11 @@ def test_a_file_that_is_no_review_or_no_alarm_is_refused(canary):
     (folder / "x.canary.json").write_text("{}", encoding="utf-8")
     done = canary.call("calibrate")
     assert (done.code, "no canary alarm" in done.err) == (2, True)
+
+
+def test_what_cannot_be_written_is_found_out_before_anything_is_asked(canary):
+    asked = canary.asked
+    (canary.folder / "file").write_text("", encoding="utf-8")
+    freeze = canary.call("canary", "freeze", "--out", "file/c.json")
+    check = canary.call("canary", "check", "canary.json", "--certificates", "file/certificates")
+    assert (freeze.code, check.code, canary.asked) == (6, 6, asked)

@@ -49,7 +49,11 @@ def test_too_few_labels_say_so_and_labels_by_rule_are_named(call, tmp_path):
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("--human", "h.csv", "--grades", "h.csv"), "the same column of the same file"),
+        (("--human", "h.csv", "--grades", "h.csv"), "the same file; name two columns"),
+        (
+            ("--human", "h.csv", "--grades", "h.csv", "--human-column", "grade"),
+            "the same file; name two columns",
+        ),
         (("--human", "h.csv", "--grades", "none.csv"), "none.csv: no such file"),
         (("--human", "h.csv", "--grades", "g.csv", "--floor", "7"), "floor 7 is not a grade"),
         (("--human", "h.csv"), "Missing option '--grades'"),
