@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relgate.eval.agreement.confusion import floor_table, query_tables
-from relgate.eval.agreement.gains import GradeGain, Support, expected_gains, support_of
+from relgate.eval.agreement.gains import (
+    GainError,
+    GradeGain,
+    Support,
+    expected_gains,
+    gain_error,
+    support_of,
+)
 from relgate.eval.agreement.pairs import made_by_people_or_rule, source_counts
 from relgate.eval.agreement.powered import LEAST_LABELLED, Powered, Values, powered_mean
 from relgate.eval.agreement.rates import Rate, corrected_rate
@@ -31,6 +38,7 @@ class ListCorrection:
         share_relevant: share at the floor or above, likewise (prediction-powered).
         rate: the same share by Rogan and Gladen, of the unlabelled pairs.
         gains: what people say where the judge says each grade.
+        gain_error: the gains' error on queries that they were not fitted to, or None.
         support: grades that the unlabelled pairs have and that hardly a label has.
         labelled: pairs with a label and a grade.
         unlabelled: pairs with a grade alone.
@@ -46,6 +54,7 @@ class ListCorrection:
     share_relevant: Powered | None
     rate: Rate
     gains: tuple[GradeGain, ...]
+    gain_error: GainError | None
     support: tuple[Support, ...]
     labelled: int
     unlabelled: int
@@ -109,6 +118,7 @@ def correct_list(
             seed=seed,
         ),
         gains=expected_gains(tables.sum(axis=0), gain.tolist()),
+        gain_error=gain_error(tables, gain.tolist(), seed=seed),
         support=support_of(tables.sum(axis=(0, 1)), seen),
         labelled=int(labelled.sum()),
         unlabelled=int((~labelled).sum()),

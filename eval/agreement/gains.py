@@ -15,7 +15,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from relgate.eval.agreement.confusion import ratio
 
-__all__ = ["GradeGain", "Support", "expected_gains", "support_of"]
+__all__ = [
+    "FOLDS",
+    "GainError",
+    "GradeGain",
+    "Support",
+    "expected_gains",
+    "gain_error",
+    "support_of",
+]
+
+FOLDS = 5
+"""Parts of the queries; the map of each comes from the others."""
 
 LEAST_LABELS = 10
 """A judge's grade with fewer labels has no support."""
@@ -59,6 +70,43 @@ def expected_gains(table: ArrayLike, gains: Sequence[float]) -> tuple[GradeGain,
         GradeGain(g, int(labels[g]), float(own[g]), _known(means[g]), _known(smooth[g]))
         for g in range(len(own))
     )
+
+
+@dataclass(frozen=True, slots=True)
+class GainError:
+    """How far people's gain is from what the judge's grade foretells, on queries not fitted to.
+
+    Attributes:
+        expected: root mean square, of the map fitted on the other folds.
+        nominal: root mean square, of the gain that the grade is given.
+    """
+
+    expected: float
+    nominal: float
+
+
+def gain_error(tables: ArrayLike, gains: Sequence[float], *, seed: int = 0) -> GainError | None:
+    """The map's error out of fold, by query; None for fewer queries than folds.
+
+    Args:
+        tables: (Q, K, K) counts, one table a query, rows people, columns judge.
+        gains: the gain of each grade, rising.
+        seed: of the folds.
+    """
+    t, own = np.asarray(tables, float), np.asarray(gains, float)
+    if len(t) < FOLDS:
+        return None
+    fold = np.random.default_rng(seed).permutation(len(t)) % FOLDS
+    squares = 0.0
+    for part in range(FOLDS):
+        rest = t[fold != part].sum(axis=0)
+        labels = rest.sum(axis=0)
+        foretold = _monotone(ratio(own @ rest, labels), labels)
+        squares += float((t[fold == part].sum(axis=0) * (own[:, None] - foretold) ** 2).sum())
+    whole = t.sum(axis=0)
+    n = float(whole.sum())
+    nominal = float((whole * (own[:, None] - own) ** 2).sum())
+    return GainError((squares / n) ** 0.5, (nominal / n) ** 0.5)
 
 
 def _known(value: float) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from relgate.eval.agreement.corrected import ListCorrection
+from relgate.eval.agreement.gains import FOLDS
 from relgate.eval.agreement.intervals import CONFIDENCE, METHOD, RESAMPLES, Figure
 from relgate.eval.agreement.powered import Estimate, Powered
 from relgate.eval.agreement.render_raters import rounded
@@ -56,7 +57,14 @@ def gain_rows(done: ListCorrection) -> list[list[str]]:
 
 def remarks(done: ListCorrection) -> list[str]:
     """What a reader must know, a sentence each."""
-    out = ["valid only if the labelled queries are a random part of all"]
+    out: list[str] = []
+    if done.gain_error is not None:
+        error = done.gain_error
+        out.append(
+            f"on queries not fitted to ({FOLDS} folds), people's gain is {error.expected:.4f} from "
+            f"the expected one, {error.nominal:.4f} from the grade's own (root mean square)"
+        )
+    out.append("valid only if the labelled queries are a random part of all")
     if set(done.sources) - {"human"}:
         made = ", ".join(f"{n:,} by {source}" for source, n in sorted(done.sources.items()))
         out.append(f"labels not made by people ({made}) correct towards their maker, not people")
@@ -100,6 +108,10 @@ def correction_json(done: ListCorrection, *, seed: int) -> dict[str, Any]:
              "mean": rounded(g.mean), "expected": rounded(g.expected)}
             for g in done.gains
         ],
+        "gain_error_out_of_fold": None if done.gain_error is None else {
+            "folds": FOLDS, "seed": seed, "expected": rounded(done.gain_error.expected),
+            "nominal": rounded(done.gain_error.nominal),
+        },
         "notes": remarks(done),
     }  # fmt: skip
 

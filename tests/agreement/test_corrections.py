@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from relgate.eval.agreement.corrected import correct_list
-from relgate.eval.agreement.gains import expected_gains, support_of
+from relgate.eval.agreement.gains import expected_gains, gain_error, support_of
 from relgate.eval.agreement.powered import Values, as_values, powered_mean
 from relgate.eval.agreement.rates import corrected_rate, rogan_gladen
 from relgate.eval.agreement.tails import binomial_two_sided, chi_squared_tail, t_quantile
@@ -206,6 +206,26 @@ def test_a_grade_that_a_system_gets_and_labels_lack_has_no_support():
     assert support_of([200, 100, 50, 40], [50, 20, 20, 10]) == ()
     assert support_of([200, 100, 50, 0], [500, 200, 200, 10]) == ()  # 1 %: it hardly matters
     assert support_of([1, 1], [0, 0]) == ()
+
+
+def test_the_maps_error_is_told_on_queries_that_it_was_not_fitted_to():
+    gains = [0.0, 1.0, 3.0, 7.0]
+    one_up = np.zeros((20, 4, 4), int)
+    for q in range(20):  # the judge gives one grade too many, always: the map undoes it
+        one_up[q, 0, 1] = one_up[q, 1, 2] = one_up[q, 2, 3] = 1
+    found = gain_error(one_up, gains)
+    assert found.expected == 0
+    assert found.nominal == pytest.approx(((1 + 4 + 16) / 3) ** 0.5)
+    assert gain_error(one_up[:4], gains) is None
+    # pure noise on one pair a query: a fitted map looks better than it is, held out it does not
+    rng = np.random.default_rng(1)
+    human, judge = rng.integers(0, 4, (2, 10))
+    noise = np.zeros((10, 4, 4), int)
+    noise[np.arange(10), human, judge] = 1
+    fitted = [g.expected for g in expected_gains(noise.sum(axis=0), gains)]
+    in_sample = np.mean([(gains[h] - fitted[j]) ** 2 for h, j in zip(human, judge, strict=True)])
+    assert gain_error(noise, gains).expected > in_sample**0.5
+    assert gain_error(noise, gains, seed=3) == gain_error(noise, gains, seed=3)
 
 
 # --- a list
