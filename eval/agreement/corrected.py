@@ -80,14 +80,8 @@ def correct_list(
         InputError: lists on different scales, or without a common pair.
         UsageError: a floor off the scale.
     """
+    _check_scales(human, grades, conventions)
     top, floor = grades.scale.max_grade, conventions.floor
-    if human.scale.max_grade != top:
-        raise InputError(
-            f"the labels are on the scale {human.scale.name}, the grades on {grades.scale.name}",
-            mend="bring both onto one scale",
-        )
-    if not 0 < floor <= top:
-        raise UsageError(f"floor {floor} is not a grade above 0 on the scale {grades.scale.name}")
     labels = made_by_people_or_rule(human)
     people = _labels_of(labels, grades)
     labelled = people != _UNLABELLED
@@ -128,6 +122,17 @@ def correct_list(
         floor=floor,
         why=None if enough else f"{queries} queries with labels, {LEAST_LABELLED} needed",
     )
+
+
+def _check_scales(human: JudgmentList, grades: JudgmentList, conventions: Conventions) -> None:
+    top, floor = grades.scale.max_grade, conventions.floor
+    if human.scale.max_grade != top:
+        raise InputError(
+            f"the labels are on the scale {human.scale.name}, the grades on {grades.scale.name}",
+            mend="bring both onto one scale",
+        )
+    if not 0 < floor <= top:
+        raise UsageError(f"floor {floor} is not a grade above 0 on the scale {grades.scale.name}")
 
 
 def _labels_of(labels: JudgmentList, grades: JudgmentList) -> NDArray[np.int64]:

@@ -63,6 +63,35 @@ def expected_scores(
     """
     if not probabilities:
         return None
+    metric = Metric.NDCG if judgments.scale.max_grade > 1 else Metric.MRR
+    means, pairs = _means(judgments, runs, axis, probabilities, conventions, (draws, seed))
+    if not len(means):
+        return None
+    low, high = np.quantile(means[:, 1] - means[:, 0], (0.025, 0.975)).tolist()
+    before, after = means.mean(axis=0).tolist()
+    return ExpectedScores(
+        name=conventions.name(metric),
+        before=before,
+        after=after,
+        low=low,
+        high=high,
+        pairs=pairs,
+        filled=filled,
+        draws=draws,
+        seed=seed,
+    )
+
+
+def _means(  # noqa: PLR0917 - one caller, above
+    judgments: JudgmentList,
+    runs: Sequence[Run],
+    axis: Axis,
+    probabilities: Mapping[tuple[str, str], tuple[float, ...]],
+    conventions: Conventions,
+    how: tuple[int, int],
+) -> tuple[_Floats, int]:
+    """Means before and after, a row a draw in which a query counts; documents drawn for."""
+    draws, seed = how
     max_grade = judgments.scale.max_grade
     metric = Metric.NDCG if max_grade > 1 else Metric.MRR
     rng = np.random.default_rng(seed)
@@ -88,24 +117,10 @@ def expected_scores(
         total += np.where(sides.counts, sides.values, 0.0)
         n += sides.counts
     if not pairs:
-        return None
+        return np.zeros((0, 2)), 0
     with np.errstate(invalid="ignore"):  # no query counts in a draw: no mean
-        means = (total / n)[n[:, 0] > 0]
-    if not len(means):
-        return None
-    low, high = np.quantile(means[:, 1] - means[:, 0], (0.025, 0.975)).tolist()
-    before, after = means.mean(axis=0).tolist()
-    return ExpectedScores(
-        name=conventions.name(metric),
-        before=before,
-        after=after,
-        low=low,
-        high=high,
-        pairs=pairs,
-        filled=filled,
-        draws=draws,
-        seed=seed,
-    )
+        means = total / n
+    return means[n[:, 0] > 0], pairs
 
 
 def _drawn(rng: np.random.Generator, shares: Sequence[tuple[float, ...]], draws: int) -> _Ints:

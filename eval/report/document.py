@@ -24,6 +24,7 @@ from relgate.eval.report.supplied import (
     supplied_values,
 )
 from relgate.eval.report.values import moved, number, picked, plain
+from relgate.eval.review.debug import DebugTools
 from relgate.eval.review.types import (
     CertificateFacts,
     Coverage,
@@ -51,7 +52,6 @@ def review_document(review: Review, open_fill: OpenFacts | None = None) -> dict[
     `withheld` without a severity: figures that are not to be relied on earn no verdict.
     """
     evidence = review.evidence
-    tools = evidence.tools
     return {
         "format": FORMAT,
         "verdict": review.verdict.word,
@@ -62,24 +62,12 @@ def review_document(review: Review, open_fill: OpenFacts | None = None) -> dict[
         "withheld": [
             {k: v for k, v in _finding(f).items() if k != "severity"} for f in review.withheld
         ],
-        "checked": [
-            {"rule": o.rule, "state": o.state.value, "summary": o.summary}
-            for o in review.outcomes
-            if o.state is not RuleState.NOT_CHECKED
-        ],
-        "not_checked": [
-            {"rule": o.rule, "why": o.summary, "caps_verdict": o.cap is not None}
-            for o in review.outcomes
-            if o.state is RuleState.NOT_CHECKED
-        ],
+        **_rules(review),
         "aggregate": {a.key: aggregate_values(a) for a in evidence.aggregates},
         "primary": evidence.main.key,
         "queries": [_query(q) for q in evidence.queries],
         "losers": losers_values(evidence),
-        "tools": {
-            "splainer": None if tools.splainer is None else plain(asdict(tools.splainer)),
-            "quepid": tools.quepid,
-        },
+        "tools": _tools(evidence.tools),
         "coverage": _coverage(evidence.coverage),
         "judge": {
             "grades": [_judge(j) for j in evidence.judges],
@@ -114,6 +102,27 @@ def review_json(document: Mapping[str, Any]) -> str:
     """The text of `review.json`; half a surrogate pair, which no file can hold, as an escape."""
     text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False)
     return _HALF_PAIR.sub(lambda m: f"\\\\u{ord(m.group()):04x}", text) + "\n"
+
+
+def _rules(review: Review) -> dict[str, Any]:
+    left = [o for o in review.outcomes if o.state is RuleState.NOT_CHECKED]
+    return {
+        "checked": [
+            {"rule": o.rule, "state": o.state.value, "summary": o.summary}
+            for o in review.outcomes
+            if o.state is not RuleState.NOT_CHECKED
+        ],
+        "not_checked": [
+            {"rule": o.rule, "why": o.summary, "caps_verdict": o.cap is not None} for o in left
+        ],
+    }
+
+
+def _tools(tools: DebugTools) -> dict[str, Any]:
+    return {
+        "splainer": None if tools.splainer is None else plain(asdict(tools.splainer)),
+        "quepid": tools.quepid,
+    }
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
