@@ -79,7 +79,6 @@ def _identity(
 
 def _facts(found: Certificate) -> CertificateFacts:
     return CertificateFacts(
-        id=found.certificate_id,
         level=found.level.value,
         labels=found.n,
         queries=found.n_queries,

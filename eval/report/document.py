@@ -191,7 +191,7 @@ def _judge(judge: JudgeUse) -> dict[str, Any]:
 
 def _certificate(facts: CertificateFacts) -> dict[str, Any]:
     return {
-        **picked(facts, "id", "level", "labels", "queries", "coverage", "made_on", "expires_on"),
+        **picked(facts, "level", "labels", "queries", "coverage", "made_on", "expires_on"),
         "f1": plain(asdict(facts.f1)),
         "kappa_quadratic": plain(asdict(facts.kappa_quadratic)),
     }

@@ -59,7 +59,6 @@ class IntervalShape(Shape):
 class CertificateShape(Shape):
     """What a judge's certificate says, whether or not it still holds."""
 
-    id: str
     level: str
     labels: Count
     queries: Count

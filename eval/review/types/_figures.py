@@ -153,8 +153,9 @@ class Interval:
 class CertificateFacts:
     """What a judge's certificate says, whether or not it still holds.
 
+    Its id holds the second that it was made in, and is left out: the same review twice is the same.
+
     Attributes:
-        id: the certificate's own hash.
         level: what its policy made of the figures.
         labels: pairs that people and the judge both graded.
         queries: queries among them.
@@ -165,7 +166,6 @@ class CertificateFacts:
         kappa_quadratic: quadratic kappa.
     """
 
-    id: str
     level: str
     labels: int
     queries: int
