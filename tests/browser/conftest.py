@@ -65,9 +65,11 @@ class Opened:
 Open = Callable[..., Opened]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(
+    scope="module"
+)  # while it is open, no other test's asyncio.run works in this thread
 def chromium() -> Iterator[Browser]:
-    """The browser."""
+    """The browser, closed before the next file's tests."""
     wanted = os.environ.get("RELGATE_CHROMIUM")
     path = wanted or next((p for name in _NAMES if (p := shutil.which(name))), None)
     if path is None:
