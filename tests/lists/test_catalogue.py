@@ -170,8 +170,8 @@ def test_a_query_table_gives_marks_strata_and_weights(tmp_path):
     )
     table = read_queries(_write(tmp_path, text, "q.csv"))
     assert table.rows == (
-        QueryRow("1", "red shoes", True, False, "shoes", 10.5, "en", "core"),  # noqa: FBT003 - the row as it stands
-        QueryRow("2", "chaussures", False, True, None, None, "fr", "shadow"),  # noqa: FBT003
+        QueryRow("1", "red shoes", True, False, "shoes", 10.5, "en", set="core"),  # noqa: FBT003 - the row as it stands
+        QueryRow("2", "chaussures", False, True, None, None, "fr", set="shadow"),  # noqa: FBT003
     )
     assert table.by_key("1") is table.by_key("red shoes") is table.rows[0]
     assert table.by_key("none") is None
