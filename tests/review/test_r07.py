@@ -65,3 +65,9 @@ def test_a_mean_that_is_no_number_is_not_taken_for_one_that_fell(check, evidence
 def test_a_query_without_a_number_is_in_no_share(check, evidence, many, query):
     found = evidence(*many(9, -0.1), query("lost", nan, 0.5), mean=(0.5, 0.6))
     assert check("R7", found).summary.startswith("1 of 9 queries (11.1 %)")
+
+
+def test_thousands_are_set_apart_in_every_count(check, evidence, many):
+    outcome = check("R7", evidence(*many(2_000, *[-0.2] * 1_009), mean=(0.5, 0.6)))
+    assert "1,009 of 2,000 queries" in outcome.summary
+    assert "and 1,004 more" in outcome.findings[0].advice

@@ -89,7 +89,7 @@ def named(texts: Sequence[str]) -> str:
     """The first few in quotes, and how many more."""
     shown = ", ".join(f'"{text}"' for text in texts[:_NAMED_QUERIES])
     more = len(texts) - _NAMED_QUERIES
-    return f"{shown} and {more} more" if more > 0 else shown
+    return f"{shown} and {more:,} more" if more > 0 else shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class Fallen:
     def line(self, what: str) -> str:
         """`2 of 40 queries (5.0 %) got worse`."""
         queries = counted(self.of, "query", "queries")
-        return f"{len(self.queries)} of {queries} ({percent(self.share)}) {what}"
+        return f"{len(self.queries):,} of {queries} ({percent(self.share)}) {what}"
 
     def figures(self, name: str) -> dict[str, float]:
         """The counts, those of the fallen under `name`."""

@@ -171,7 +171,7 @@ def _queries_that_differ(evidence: Evidence) -> list[Finding]:
                 Finding(
                     "R2",
                     Verdict.REFUSE,
-                    f"{len(absent)} of {counted(len(evidence.queries), 'query', 'queries')} on one "
+                    f"{len(absent):,} of {counted(len(evidence.queries), 'query', 'queries')} on one "
                     f"side only: the {side} side lacks {named([q.query.shown for q in absent])}",
                     {"side": side, "absent": len(absent), "queries": len(evidence.queries)},
                     advice="replay the same queries on both sides",

@@ -24,7 +24,7 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
     stale = sum(side.mostly_unrated(settings.mostly_unrated) for side in sides)
     share = stale / len(sides)
     line = (
-        f"{stale} of {counted(len(sides), 'query', 'queries')} ({percent(share)}) have more than "
+        f"{stale:,} of {counted(len(sides), 'query', 'queries')} ({percent(share)}) have more than "
         f"{percent(settings.mostly_unrated)} of their top {evidence.conventions.k} unrated"
     )
     if share <= settings.max_stale_share + TOLERANCE:
@@ -35,7 +35,7 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
             return passed("R8", line)
         return not_checked(
             "R8",
-            f"of {untold} of {counted(len(sides), 'query', 'queries')} the files do not say "
+            f"of {untold:,} of {counted(len(sides), 'query', 'queries')} the files do not say "
             "which documents are unrated",
             cap=Verdict.NEEDS_WORK,
         )

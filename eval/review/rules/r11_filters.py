@@ -38,7 +38,7 @@ def check(evidence: Evidence, _settings: ReviewSettings) -> RuleOutcome:
     ]
     if not cases:
         findings.append(_missing("no filter cases were given", "give filter_strategy.cases"))
-    line = f"{held} of {counted(len(cases), 'filter case')} {'hold' if held != 1 else 'holds'}"
+    line = f"{held:,} of {counted(len(cases), 'filter case')} {'hold' if held != 1 else 'holds'}"
     line += f", strategy {strategy.before or '?'} to {strategy.after or '?'}"
     return failed("R11", line, *findings) if findings else passed("R11", line)
 
@@ -74,7 +74,7 @@ def _listed(cases: Sequence[CheckedCase]) -> str:
         for c in cases[:_SHOWN]
     )
     more = len(cases) - _SHOWN
-    return f"{shown}; and {more} more" if more > 0 else shown
+    return f"{shown}; and {more:,} more" if more > 0 else shown
 
 
 def _seen(observed: Observed | None) -> str:

@@ -61,7 +61,7 @@ def _fail(n: int) -> str:
 def _with_errors(broken: list[QueryEvidence]) -> str:
     shown = "; ".join(f'"{q.query.shown}" ({_drop(q)}{q.now.error})' for q in broken[:_SHOWN])
     more = len(broken) - _SHOWN
-    return f"{shown}; and {more} more" if more > 0 else shown
+    return f"{shown}; and {more:,} more" if more > 0 else shown
 
 
 def _drop(query: QueryEvidence) -> str:
