@@ -172,7 +172,8 @@ def _queries_that_differ(evidence: Evidence) -> list[Finding]:
                     "R2",
                     Verdict.REFUSE,
                     f"{len(absent):,} of {counted(len(evidence.queries), 'query', 'queries')} on "
-                    f"one side only: the {side} side lacks {named([q.query.shown for q in absent])}",
+                    "one side only: "
+                    f"the {side} side lacks {named([q.query.shown for q in absent])}",
                     {"side": side, "absent": len(absent), "queries": len(evidence.queries)},
                     advice="replay the same queries on both sides",
                     queries=tuple(q.query.id for q in absent),
