@@ -10,7 +10,7 @@ import pytest
 
 HEAVY = {
     "aiohttp", "asyncio", "diskcache", "google", "httpx2", "jinja2", "matplotlib", "numpy",
-    "openai", "pandas", "pyarrow", "pydantic", "rich", "scipy", "sklearn",
+    "openai", "pandas", "pyarrow", "pydantic", "rich", "scipy", "sklearn", "starlette", "uvicorn",
 }  # fmt: skip
 
 COMMAND = """
