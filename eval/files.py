@@ -27,6 +27,7 @@ __all__ = [
     "read_json",
     "read_raw",
     "read_text",
+    "sync_folder",
     "write_bytes_atomic",
     "write_text_atomic",
 ]
@@ -311,10 +312,11 @@ def _replacing(target: Path) -> Generator[BinaryIO]:
     finally:
         with suppress(FileNotFoundError):
             temporary.unlink()
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Puts a folder's own entries on disk: a new file's name is one of them."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

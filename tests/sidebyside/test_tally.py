@@ -8,9 +8,9 @@ import krippendorff
 import numpy as np
 import pytest
 
+from relgate.eval.sidebyside.match import Side
 from relgate.eval.sidebyside.tally import against_metric, sign_test, tally_votes
 from relgate.eval.sidebyside.types import Choice, Preference, preference
-from relgate.eval.sidebyside.match import Side
 
 
 @pytest.mark.parametrize(
