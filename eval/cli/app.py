@@ -37,6 +37,7 @@ COMMANDS: dict[str, str] = {
     "judge": "Grade documents for one query.",
     "judge-check": "Check a judge by order, repetition, batch size and attacks.",
     "rerank": "Reorder a run with a judge.",
+    "sxs": "Have people compare two runs side by side, blind; count their votes.",
     "neighbours": "Compute exact neighbours of vectors, to measure recall against.",
     "convert": "Write a judgment list or a run in another format.",
     "run": "Replay a golden set against a search, and measure it.",

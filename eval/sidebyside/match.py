@@ -130,17 +130,15 @@ def order_for(matches: Matches, rater: str) -> tuple[Match, ...]:
 def _pairs(aligned: Aligned, k: int) -> tuple[list[Match], list[Query]]:
     found: list[Match] = []
     unknown: list[Query] = []
-    at = zip(*aligned.axis.run_index, strict=True)
-    for query, places in zip(aligned.axis.queries, at, strict=True):
-        in_a_run = [place for place in places if place >= 0]
-        lists = [
-            run.docs[place] if place >= 0 else None
-            for run, place in zip(aligned.runs, places, strict=True)
-        ]
-        before, after = lists
+    places: list[list[int]] = [index.tolist() for index in aligned.axis.run_index]
+    for i, query in enumerate(aligned.axis.queries):
+        before, after = (
+            run.docs[at[i]] if at[i] >= 0 else None
+            for run, at in zip(aligned.runs, places, strict=True)
+        )
         if before is not None and after is not None:
             found.append(Match(query, before[:k], after[:k]))
-        elif in_a_run:
+        elif any(at[i] >= 0 for at in places):
             unknown.append(query)
     return found, unknown
 

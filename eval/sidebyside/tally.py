@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relgate.eval.agreement.multirater import coincidences, krippendorff_alpha, unit_counts
+from relgate.eval.agreement.tails import binomial_two_sided
 from relgate.eval.metrics.compare import TOLERANCE, bootstrap_interval
 from relgate.eval.sidebyside.types import Preference, Vote, latest
 
@@ -180,9 +181,7 @@ def sign_test(one: int, other: int) -> float:
 
     Source: Conover, Practical Nonparametric Statistics, 3.4 (ties are left out).
     """
-    from scipy.stats import binomtest  # noqa: PLC0415 - heavy
-
-    return float(binomtest(one, one + other).pvalue) if one + other else nan
+    return binomial_two_sided(one, one + other) if one + other else nan
 
 
 def against_metric(tally: Tally, metric: str, deltas: Mapping[str, float]) -> Against:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Lock
@@ -116,7 +115,7 @@ class VoteFile:
             self._file.add(asdict(vote))
             self.votes.append(vote)
 
-    def of(self, rater: str) -> Mapping[str, Vote]:
+    def of(self, rater: str) -> dict[str, Vote]:
         """{query id: a rater's last vote}."""
         return {vote.query_id: vote for vote in self.votes if vote.rater == rater}
 
