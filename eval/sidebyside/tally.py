@@ -192,7 +192,7 @@ def against_metric(tally: Tally, metric: str, deltas: Mapping[str, float]) -> Ag
         metric: its name.
         deltas: {query id: after - before}; a query that is absent or not finite has no value.
     """
-    pairs = [(np.sign(q.preference), deltas.get(q.query_id, nan)) for q in tally.queries]
+    pairs = [(_sign(q.preference), deltas.get(q.query_id, nan)) for q in tally.queries]
     scored = [(people, _sign(delta)) for people, delta in pairs if isfinite(delta)]
     return Against(
         metric=metric,
@@ -204,8 +204,8 @@ def against_metric(tally: Tally, metric: str, deltas: Mapping[str, float]) -> Ag
     )
 
 
-def _sign(delta: float) -> int:
-    return 0 if abs(delta) <= TOLERANCE else 1 if delta > 0 else -1
+def _sign(value: float) -> int:
+    return 0 if abs(value) <= TOLERANCE else 1 if value > 0 else -1
 
 
 def _queries(votes: Iterable[Vote]) -> list[QueryTally]:
