@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PY := .venv/bin/python
 FOLDERS := judge eval cache rubrics
 
-.PHONY: demo test check format types docs bench soak peers redis browser clean
+.PHONY: demo test check format types docs site bench soak peers redis browser clean
 
 .venv/ready: pyproject.toml requirements/dev.txt tools/setup.sh
 	bash tools/setup.sh
@@ -45,6 +45,10 @@ format: .venv/ready
 docs: .venv/ready ## pages made from code
 	$(PY) -m relgate.eval.report.rule_table > docs/rules.md
 	$(PY) -m relgate.eval.report.schema > docs/review.schema.json
+	$(PY) -m relgate.eval.report.setting_table > docs/settings.md
+
+site: .venv/ready ## the documentation as a site, out/site/html: a warning is a failure
+	$(PY) -m sphinx -q -W --keep-going -c docs -b html -d out/site/.doctrees . out/site/html
 
 bench: .venv/ready ## ratios against a peer in the same run
 	$(PY) bench/run.py

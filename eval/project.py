@@ -54,18 +54,18 @@ class Project(BaseModel):
     Attributes:
         judgments: the judgment list.
         scale: its scale by name; never guessed.
-        judgments_source: who made the rows that do not say: human, rule or import.
-        catalogue: product texts.
+        judgments_source: who made the rows that do not say.
+        catalogue: product texts, what the judge sees.
         queries: query texts, head marks, strata, traffic weights.
         change: the change description.
         certificates: folder of calibration certificates.
         cache: folder of paid grades.
         out: folder for reports.
-        k: depth.
+        k: how many results of a query count.
         floor: least grade that counts as relevant.
-        gain: exp2 or linear.
-        no_ideal: whether queries without an ideal are left apart or count as zero.
-        judge: how to name the judge.
+        gain: of a grade; exp2 is 2^grade - 1, linear the grade.
+        no_ideal: queries without a relevant judgment: reported apart, or 0 as in trec_eval.
+        judge: its name: baseline, openai:MODEL and so on (docs/judge.md).
         judge_family: its family, where its name does not tell.
         rubric: built-in tag or file.
         batch_size: candidates a call.
@@ -84,7 +84,7 @@ class Project(BaseModel):
         ranker_judges: versions of judges that rerank inside the pipeline.
         policy: trust policy by name, or a TOML file.
         tuning: files of labels or queries that shaped the judge; they may not calibrate it.
-        fill: which gaps a review fills.
+        fill: which gaps a review fills; open: only what can still change the verdict.
         judge_error: of an open fill, the share of people's grades that stays possible for each
             of the judge's; unset takes the judge's grades as they are.
         fail_on: the mildest verdict that fails.

@@ -71,7 +71,7 @@ def _visible(char: str) -> str:
 
 
 def candidate_summary(product: Mapping[str, Any]) -> str:
-    """A product as the judge sees it: `name: value` pairs joined by ` | `, empty ones left out.
+    """A product as the judge sees it: `name: value` pairs joined by a bar, empty ones left out.
 
     The price is always shown when known: a judge that cannot see it cannot confirm "under 5000".
     A product without any known field gives the empty string.

@@ -1,6 +1,6 @@
 """Every error that relgate raises on purpose. Pure.
 
-They live in the lowest layer so that each layer above can raise them:
+They live in the lowest layer so that each layer above can raise them::
 
     RelgateError                exit code 2
     +-- InputError              2  bad input, with its place and its mend
@@ -9,7 +9,7 @@ They live in the lowest layer so that each layer above can raise them:
     |   +-- FamilySeparationError
     |   +-- CircularityError
     +-- GoldenVersionError      4  two golden sets, or two contents of one version, would be mixed
-    +-- PlatformError       6  the machine or the provider, not the input
+    +-- PlatformError           6  the machine or the provider, not the input
         +-- CacheUnavailableError
         +-- ProviderUnavailableError
 
