@@ -1,8 +1,8 @@
 """How the documentation site is built: `make site`. Sphinx reads this file.
 
-The sources are the Markdown files of the repository as they lie (`docs/`, README, examples), so that
-each link works on the forge and on the site, and nothing is written twice. Commands, settings and
-the API come from the code when the site is built.
+The sources are the Markdown files of the repository as they lie (`docs/`, README, examples), so
+that each link works on the forge and on the site, and nothing is written twice. Commands and the
+API come from the code when the site is built.
 """
 
 from importlib import metadata
@@ -39,8 +39,8 @@ myst_enable_extensions = ["attrs_block"]
 myst_heading_anchors = 4
 suppress_warnings = ["myst.header"]  # CHANGELOG and others begin lower where the forge does too
 
+smartquotes = False  # `--json` has two hyphens
 default_role = "code"  # a docstring's `name` is code
-nitpicky = False
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 autodoc_member_order = "bysource"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from relgate.cache.base import Store
 from relgate.cache.judge import CachedJudge
 from relgate.cache.store import open_store
 from relgate.eval.agreement.canary_alarm import read_alarms
@@ -48,6 +49,7 @@ def open_judge(
     out_of_fold: bool = False,
     plan_only: bool = False,
     on_error: Callable[[str], None] | None = None,
+    store: Store | None = None,
 ) -> OpenedJudge:
     """The judge that `name` stands for. The caller closes it.
 
@@ -61,6 +63,7 @@ def open_judge(
             query, as a calibration must.
         plan_only: it will not be asked, so no key is needed.
         on_error: told one line for each batch that failed.
+        store: where its grades are kept; the project's cache by default.
 
     Grades in the cache from before a canary told that this judge moved are asked for anew.
 
@@ -80,7 +83,7 @@ def open_judge(
     llm = _llm(spec, project, rubric, examples=examples, on_error=on_error, ask=ask)
     voting = _panel(llm, project.panel_shuffles)
     keyless = _KeylessJudge(voting or llm, rubric, known_secrets(os.environ))
-    store = open_store(project.cache)
+    store = open_store(project.cache) if store is None else store
     moved = read_alarms(project.certificates).get(keyless.fingerprint)
     cached = CachedJudge(keyless, store, since=moved)
     return OpenedJudge(

@@ -63,7 +63,8 @@ class Done:
     def complaint(self) -> str:
         """The one line that a user's mistake ends in."""
         assert self.out == "", self.out
-        lines = [line for line in self.err.splitlines() if not line.startswith("relgate: see: ")]
+        hints = ("relgate: see: ", "relgate: more: ")
+        lines = [line for line in self.err.splitlines() if not line.startswith(hints)]
         assert len(lines) == 1, self.err
         return lines[0]
 

@@ -19,6 +19,7 @@ __all__ = ["COMMANDS", "cli", "run"]
 # only when called.
 COMMANDS: dict[str, str] = {
     "init": "Write a commented relgate.toml.",
+    "doctor": "Say what is set up, what is missing, what to run next.",
     "demo": "Run the whole job on the bundled example shop.",
     "review": "Review a change: before and after, judged, with a verdict.",
     "explain": "Say what a rule of the reviewer asks, and how to mend.",
@@ -106,7 +107,9 @@ def run() -> NoReturn:
         _say(error.format_message(), hint=_usage_hint(error))
         sys.exit(2)
     except RelgateError as error:
-        _say(str(error))
+        from relgate.eval.cli.pages import page_of  # noqa: PLC0415 - only for errors
+
+        _say(str(error), hint=f"more: {page_of(error)}")
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         _say("interrupted; what was graded is kept in the cache: run the same command to go on")

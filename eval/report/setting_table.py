@@ -18,17 +18,18 @@ _HEAD = """\
 # Settings: relgate.toml
 
 Made from the code by `make docs`; do not edit. `relgate init` writes a commented file to start
-from. A flag of the same name overrides the file, the file overrides the default. Paths are relative to the file.
-An unknown key is refused, with the nearest known one.
+from. A flag of the same name overrides the file, the file overrides the default. Paths are
+relative to the file. An unknown key is refused, with the nearest known one.
 
 | key | what it takes | default | meaning |
 |---|---|---|---|
 """
 
 _TAIL = """
-The numbers under `[budgets]` are listed with the [reviewer's rules](rules.md#every-number-is-a-setting).
-Other files have pages of their own: the [change description](change.md), the
-[trust policy](calibration.md#policy), [engines and budgets of golden sets](drift.md).
+The numbers under `[budgets]` are listed with the
+[reviewer's rules](rules.md#every-number-is-a-setting). Other files have pages of their own: the
+[change description](change.md), the [trust policy](calibration.md#policy),
+[engines and budgets of golden sets](drift.md).
 """
 
 _WORDS = {
