@@ -14,7 +14,7 @@ from relgate.eval.inputs import opaque_queries, with_texts
 from relgate.eval.lists.read import read_list
 from relgate.eval.lists.types import JudgmentList
 from relgate.eval.project import CONFIG_NAME, Project, read_project
-from relgate.eval.queries import golden_table, read_queries
+from relgate.eval.queries import QueryTable, golden_table, read_queries
 from relgate.eval.review.rules.base import counted
 from relgate.rubrics.errors import RelgateError
 
@@ -75,7 +75,7 @@ def _list(path: Path, project: Project, found: Inputs) -> Check:
     file = read_list(path, scale=project.list_scale(), source=project.source())
     if file.format == "golden":
         read_golden(path)  # a frozen version with other content is refused
-    table = read_queries(project.queries) if _readable(project.queries) else golden_table(path)
+    table = _queries_of(project, path)
     found.judgments = with_texts(file.judgments, table)
     judgments = found.judgments
     made = dict[str, int]()
@@ -94,11 +94,12 @@ def _list(path: Path, project: Project, found: Inputs) -> Check:
     )  # fmt: skip
 
 
-def _readable(path: Path | None) -> bool:
+def _queries_of(project: Project, judgments: Path) -> QueryTable | None:
+    """Texts for the list; a table that cannot be read has a check of its own."""
     try:
-        return path is not None and bool(read_queries(path))
+        return golden_table(judgments) if project.queries is None else read_queries(project.queries)
     except RelgateError:
-        return False  # it has a check of its own
+        return None
 
 
 def _catalogue(path: Path, found: Inputs) -> Check:

@@ -11,8 +11,12 @@ from relgate.eval.project import Project
 
 __all__ = ["ci_check", "extra_checks", "golden_check", "python_check"]
 
-_EXTRAS = {"parquet": "pyarrow", "redis": "redis"}
-_FOR = {"parquet": "Parquet files", "redis": "a cache on a Redis server"}
+_EXTRAS = {"parquet": "pyarrow", "redis": "redis", "web": "starlette"}
+_FOR = {
+    "parquet": "Parquet files",
+    "redis": "a cache on a Redis server",
+    "web": "local pages that people grade on",
+}
 
 _CI_FILES = (".gitlab-ci.yml", ".gitlab-ci.yaml", ".pre-commit-config.yaml", "azure-pipelines.yml")
 _CI_FOLDERS = (".github/workflows", ".github/actions", ".ci", ".circleci", ".buildkite")

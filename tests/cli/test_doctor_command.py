@@ -1,4 +1,4 @@
-"""`relgate doctor`: what is set up, what is missing, what to run next; nothing asked, nothing made."""
+"""`relgate doctor`: what is set up, what is missing, what to run next; nothing asked or made."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ def test_an_empty_folder_has_no_fault_and_begins_with_init(call):
     assert states(done)["settings"] == "missing"
 
 
-def test_what_is_there_is_counted(call, project):
+@pytest.mark.usefixtures("project")
+def test_what_is_there_is_counted(call):
     done = call("doctor", "--json")
     assert done.code == 0, done.out
     assert "450 judgments of 45 queries (450 by human)" in said(done, "judgments")
@@ -71,7 +72,8 @@ def test_nothing_is_asked_and_nothing_is_made(process, project):
     assert project.calls == 0
 
 
-def test_the_terminal_says_what_the_json_says(call, project):
+@pytest.mark.usefixtures("project")
+def test_the_terminal_says_what_the_json_says(call):
     words = call("doctor").out
     for check in call("doctor", "--json").json["checks"]:
         assert check["name"] in words
@@ -105,22 +107,21 @@ def test_a_key_in_the_wrong_place_is_not_shown_either(call, tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("values", "name", "code"),
+    ("values", "expected"),
     [
-        ({"judgments": "gone.csv"}, "judgments", 2),
-        ({"catalogue": "gone.jsonl"}, "catalogue", 2),
-        ({"queries": "gone.csv"}, "queries", 2),
-        ({"change": "gone.toml"}, "change", 2),
-        ({"judgmets": "a.csv"}, "settings", 2),
-        ({"judge": "gpt-4"}, "judge", 2),
-        ({"judge": "python:nowhere:f"}, "judge", 2),
-        ({"judge": "openai:gpt-4.1", "system_models": ["gpt-4o"]}, "family", 5),
-        ({"cache": "redis://127.0.0.1:1/0"}, "cache", 6),
+        ({"judgments": "gone.csv"}, ("judgments", 2)),
+        ({"catalogue": "gone.jsonl"}, ("catalogue", 2)),
+        ({"queries": "gone.csv"}, ("queries", 2)),
+        ({"change": "gone.toml"}, ("change", 2)),
+        ({"judgmets": "a.csv"}, ("settings", 2)),
+        ({"judge": "gpt-4"}, ("judge", 2)),
+        ({"judge": "python:nowhere:f"}, ("judge", 2)),
+        ({"judge": "openai:gpt-4.1", "system_models": ["gpt-4o"]}, ("family", 5)),
+        ({"cache": "redis://127.0.0.1:1/0"}, ("cache", 6)),
     ],
 )
-def test_each_fault_is_found_and_gives_its_exit_code(
-    call, tmp_path, monkeypatch, values, name, code
-):
+def test_each_fault_is_found_and_gives_its_exit_code(call, tmp_path, monkeypatch, values, expected):
+    name, code = expected
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     settings(tmp_path, **values)
     done = call("doctor", "--json")
@@ -185,7 +186,7 @@ def test_a_certificate_is_found_expires_and_is_of_one_judge(call, project):
 
 def test_an_edited_certificate_is_a_fault(call, project):
     calibrate(call, project)
-    (file,) = [f for f in (project.folder / "certificates").glob("*.json")]
+    (file,) = (project.folder / "certificates").glob("*.json")
     file.write_text(file.read_text("utf-8").replace('"trusted"', '"provisional"'), "utf-8")
     done = call("doctor", "--json")
     assert (states(done)["certificate"], done.code) == ("fault", 2)

@@ -61,7 +61,9 @@ def test_the_site_loads_nothing_from_outside(site):
     ] == []
     styles = [f.read_text("utf-8") for f in site.folder.rglob("*.css")]
     assert styles
-    assert [x for css in styles for x in re.findall(r"@import|url\(['\"]?(?:https?:)?//", css)] == []
+    assert [
+        x for css in styles for x in re.findall(r"@import|url\(['\"]?(?:https?:)?//", css)
+    ] == []
 
 
 def every_command(group: click.Group, name: str) -> list[tuple[str, click.Command]]:
