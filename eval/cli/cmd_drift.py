@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from relgate.eval.drift.budgets import Budgets
     from relgate.eval.drift.types import Report
 
-__all__ = ["command"]
+__all__ = ["command", "read_budgets"]
 
 
 @click.command("drift")
@@ -46,7 +46,7 @@ def command(current: Path, baseline: Path, **flags: Any) -> int:  # noqa: ANN401
         raise UsageError("--trend is a page, --history a file of lines: name two files")
     kept = [path for path in (history, trend) if path is not None]
     spare_inputs(kept, [current, baseline, flags["budgets_file"]])
-    budgets = _budgets(flags["budgets_file"])
+    budgets = read_budgets(flags["budgets_file"])
     report = check_drift(read_artifact(current), read_artifact(baseline), budgets)
     _show(output, report, budgets)
     document = drift_document(report, budgets)
@@ -58,7 +58,8 @@ def command(current: Path, baseline: Path, **flags: Any) -> int:  # noqa: ANN401
     return report.exit_code
 
 
-def _budgets(path: Path | None) -> Budgets:
+def read_budgets(path: Path | None) -> Budgets:
+    """The limits of a JSON or TOML file; without one the guide's."""
     from relgate.eval.drift.budgets import DEFAULT, budgets_of  # noqa: PLC0415
     from relgate.eval.files import read_json  # noqa: PLC0415
     from relgate.eval.lists.jsontext import as_object  # noqa: PLC0415

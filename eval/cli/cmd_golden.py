@@ -41,16 +41,21 @@ def command() -> None:
 
 @command.command("check")
 @_file
+@click.option("--measured", type=FILE, help="What relgate run measured on it: is it large enough?")
+@click.option("--budgets", "budgets_file", type=FILE, help="Limits, JSON or TOML; the guide's.")
 @output_options
-def check(path: Path, **flags: Any) -> int:  # noqa: ANN401 - click
-    """Faults of a set, and what one of its kind should have; exit code 1 when there is a fault."""
+def check(path: Path, measured: Path | None, **flags: Any) -> int:  # noqa: ANN401 - click
+    """Faults of a set, and what one of its kind should have; exit code 1 when there is a fault.
+
+    With --measured the interval of its mean nDCG is held against the hard budget of the alarm.
+    """
     from relgate.eval.golden.check import check_set, gating_words  # noqa: PLC0415 - pydantic
     from relgate.eval.golden.content import content_hash  # noqa: PLC0415
     from relgate.eval.golden.files import read_golden, read_lock  # noqa: PLC0415
 
     output = _output(flags)
     golden = read_golden(path, faulty=True)
-    findings = check_set(golden)
+    findings = (*check_set(golden), *_width(golden, measured, flags["budgets_file"]))
     frozen = golden.version in read_lock(path)
     state = "frozen" if frozen else f"not frozen (relgate golden freeze {path})"
     output.line(f"version {golden.version}, {state}, k={golden.k}: {gating_words(golden)}")
@@ -68,6 +73,25 @@ def check(path: Path, **flags: Any) -> int:  # noqa: ANN401 - click
         }
     )
     return _FOUND if faults else 0
+
+
+def _width(golden: GoldenSet, measured: Path | None, budgets: Path | None) -> tuple[Finding, ...]:
+    if measured is None:
+        if budgets is not None:
+            raise click.UsageError("--budgets needs --measured")
+        return ()
+    from relgate.eval.cli.cmd_drift import read_budgets  # noqa: PLC0415 - numpy
+    from relgate.eval.drift.artifact import read_artifact  # noqa: PLC0415
+    from relgate.eval.drift.width import width_notes  # noqa: PLC0415
+    from relgate.rubrics.errors import GoldenVersionError  # noqa: PLC0415
+
+    artifact = read_artifact(measured)
+    if artifact.golden_version != golden.version:
+        raise GoldenVersionError(
+            f"{measured} was measured on version {artifact.golden_version!r}, this set is "
+            f"{golden.version!r}; run it again: relgate run"
+        )
+    return width_notes(artifact, read_budgets(budgets))
 
 
 def _show_findings(output: Output, findings: Sequence[Finding]) -> None:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
+
+from relgate.eval.drift.artifact import artifact_text
+from relgate.eval.drift.means import means_of
+from relgate.eval.drift.types import Artifact, Measured, MeasuredQuery
 
 GOLDEN = {
     "version": "v1",
@@ -98,3 +103,20 @@ def test_an_unresolved_locator_is_a_finding(call, tmp_path):
 
 def test_the_schema_is_printed(call):
     assert json.loads(call("golden", "schema").out)["required"] == ["version", "queries"]
+
+
+def test_a_set_is_held_against_what_was_measured_on_it(call, tmp_path):
+    queries = tuple(
+        MeasuredQuery(f"q{i}", f"query {i}", float(i % 2), 0.5, 0.5, 10) for i in range(40)
+    )
+    artifact = Artifact("v1", (Measured({}, queries, means_of(queries)),))
+    path = tmp_path / "relevance.json"
+    path.write_text(artifact_text(artifact))
+    done = call("golden", "check", "g.json", "--measured", "relevance.json", "--json")
+    assert [f["kind"] for f in done.json["findings"]].count("interval") == 1
+    assert done.code == 0
+    done = call("golden", "check", "g.json", "--budgets", "b.json")
+    assert (done.code, "--budgets needs --measured" in done.err) == (2, True)
+    path.write_text(artifact_text(replace(artifact, golden_version="v2")))
+    done = call("golden", "check", "g.json", "--measured", "relevance.json")
+    assert (done.code, "was measured on version 'v2'" in done.err) == (4, True)
