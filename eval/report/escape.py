@@ -13,10 +13,15 @@ __all__ = ["heeds_commands", "inert_in_ci", "markdown_text", "terminal_text"]
 
 # C0 but tab and newline, DEL, C1; soft hyphen; bidi and zero-width controls; invisible operators;
 # line and paragraph separators; lone surrogates; byte-order mark; annotation marks; tag characters
-_CONTROLS = re.compile(
+_INVISIBLE = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
+# Scripts that are spelt with joiners (Arabic to Mongolian), and emoji: there they hide nothing.
+_JOINABLE = (
+    "[\u0600-\u18af\ua840-\ua8ff\ufb50-\ufdff\ufe0f\ufe70-\ufefc\u2600-\u27bf\U0001f000-\U0001faff]"
+)
+_CONTROLS = re.compile(f"(?<={_JOINABLE})[\u200c\u200d](?={_JOINABLE})|({_INVISIBLE})")
 _BACKSLASHED = re.compile(r"([\\`*_\[\]#~$])")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;"}
 _ENTITY_CHARS = re.compile("[&<>|]")
@@ -28,7 +33,8 @@ def terminal_text(text: str) -> str:
     r"""`text` with every control but newline and tab shown as an escape, `\x1b`, `\u202e`.
 
     Covers C0, DEL, C1, bidi and zero-width controls, line separators, lone surrogates and
-    invisible tag characters. Visible text of any language is left as it is.
+    invisible tag characters. Visible text of any language is left as it is, and so are the joiners
+    between two letters of a script that is spelt with them, and between emoji.
     """
     return _CONTROLS.sub(_shown, text)
 
@@ -67,7 +73,9 @@ def inert_in_ci(text: str) -> str:
 
 
 def _shown(match: re.Match[str]) -> str:
-    code = ord(match.group())
+    if match[1] is None:
+        return match[0]
+    code = ord(match[1])
     if code <= 0xFF:  # noqa: PLR2004 - the width of the escape
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"  # noqa: PLR2004 - likewise

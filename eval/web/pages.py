@@ -20,7 +20,7 @@ ENTRY = "entry.html"
 _OWN = "relgate.eval.web"
 _REPORT = ("relgate.eval.report.html", "templates")  # the style of every page of relgate
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-_KEPT = re.compile("([\u200c-\u200f])")  # joiners and direction marks belong to a script
+_KEPT = re.compile("([\u200e\u200f])")
 
 
 class Pages:
@@ -57,8 +57,7 @@ class Pages:
 def visible(text: str) -> str:
     r"""`text` with its controls shown as escapes, `\u202e`.
 
-    As on a terminal, but for joiners and marks of direction: Persian and emoji are written with
-    them, and each text stands in an element of its own direction.
+    As on a terminal, but for marks of direction: each text stands in an element of its own.
     """
     parts = _KEPT.split(text)
     return "".join(part if i % 2 else terminal_text(part) for i, part in enumerate(parts))

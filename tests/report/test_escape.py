@@ -34,12 +34,27 @@ def test_bidi_zero_width_separators_and_surrogates_are_shown(char: str):
     assert terminal_text(f"a{char}b") == f"a\\u{ord(char):04x}b"
 
 
+@pytest.mark.parametrize(
+    "text", ["i\u200dg\u200cnore", "می\u200c\u200cشود", "\u200cمی", "می\u200c", "👩\u200da"]
+)
+def test_a_joiner_that_joins_nothing_is_shown(text: str):
+    assert not {"\u200c", "\u200d"} & set(terminal_text(text))
+
+
 def test_invisible_tag_characters_are_shown():
     assert terminal_text("\U000e0041") == "\\U000e0041"
 
 
 @pytest.mark.parametrize(
-    "text", ["a\tb\nc", "schön, 日本語, עברית, العربية, हिन्दी", "👍🏽 é ₹ \\x1b"]
+    "text",
+    [
+        "a\tb\nc",
+        "schön, 日本語, עברית, العربية, हिन्दी",
+        "👍🏽 é ₹ \\x1b",
+        "می\u200cشود",  # Persian is spelt with it
+        "क्\u200dष",
+        "👩🏽\u200d🔬 🏳️\u200d🌈",
+    ],
 )
 def test_visible_text_newline_and_tab_are_left_alone(text: str):
     assert terminal_text(text) == text

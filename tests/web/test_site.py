@@ -338,5 +338,5 @@ def test_tokens_are_new_each_time_and_stay_out_of_messages():
 
 def test_text_from_data_is_escaped_and_its_controls_are_shown():
     text = Pages().text("entry.html", goal='"><script>\u202e\u200d\x00')
-    assert "&#34;&gt;&lt;script&gt;\\u202e\u200d\\x00" in text
+    assert "&#34;&gt;&lt;script&gt;\\u202e\\u200d\\x00" in text
     assert visible("\u200fa\u202eb") == "\u200fa\\u202eb"
