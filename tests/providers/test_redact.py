@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relgate.judge.redact import MASK, known_secrets, one_line, redact
+from relgate.judge.redact import _SHAPES, MASK, known_secrets, one_line, redact
 
 BODY = "Zx81LqPvTn4dRw7yBc2mKf"
 
@@ -103,3 +103,18 @@ def test_secrets_of_the_environment_are_told_by_name_and_length():
         "HOME": "/home/somebody",
     }
     assert known_secrets(environ) == ("long-enough-1", "long-enough-2", "long-enough-3")
+
+
+_PIECES = (
+    "sk-", "AIza", "AQ.", "abcdefgh12345678901234", "****", "Bearer", "BEARER ", "Authorization",
+    "author\u0130zation", ": ", "Basic", "Ba\u017fic ", "api", "_", "key", "\u212aey", "KEY", "=",
+    "'", '"', "token", "access", "https://", "user:pass", "@", "host", " ", "\n", "\u0131",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=12).map("".join))
+def test_a_shape_that_is_not_looked_for_would_have_found_nothing(text: str):
+    every = text
+    for _, shape, mask in _SHAPES:
+        every = shape.sub(mask, every)
+    assert redact(text) == every
