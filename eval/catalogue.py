@@ -13,7 +13,7 @@ from typing import Any
 from relgate.eval.files import load_content
 from relgate.eval.lists.columns import fold
 from relgate.eval.lists.jsontext import Content, Json, as_list, as_object, as_text, json_lines
-from relgate.eval.lists.parquet import is_parquet, parquet_rows
+from relgate.eval.lists.parquet import is_parquet, parquet_table
 from relgate.eval.lists.table import open_table
 from relgate.eval.lists.types import match_key
 from relgate.judge.prompt import candidate_summary, one_line
@@ -138,7 +138,7 @@ def read_catalogue(
             or a Parquet file without pyarrow.
     """
     if is_parquet(path):
-        return _gather(parquet_rows(path), str(path), "parquet", id_field, wanted)
+        return _gather(parquet_table(path).rows(), str(path), "parquet", id_field, wanted)
     content = load_content(path)
     rows, file_format = _text_rows(content, id_field)
     return _gather(rows, content.path, file_format, id_field, wanted)

@@ -7,15 +7,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from relgate.eval.lists.build import ListBuilder
-from relgate.eval.lists.types import JudgmentList, Query, match_key
+from relgate.eval.lists.types import JudgmentList, Query
 from relgate.eval.metrics.align import Axis, align
-from relgate.eval.metrics.overlap import overlap, require_overlap
+from relgate.eval.metrics.overlap import Overlap, overlap, require_overlap
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryTable
 from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import InputError
 
-__all__ = ["Aligned", "align_inputs", "opaque_queries", "query_texts", "with_texts"]
+__all__ = [
+    "Aligned",
+    "align_inputs",
+    "opaque_queries",
+    "overlap_warning",
+    "query_texts",
+    "with_texts",
+]
 
 _OPAQUE = re.compile(r"\S*\d\S*")
 _OPAQUE_FROM = 3
@@ -61,8 +68,13 @@ def align_inputs(
 def _overlap_warning(
     judgments: JudgmentList, runs: Sequence[Run], axis: Axis, project: Project
 ) -> str | None:
+    return overlap_warning(overlap(judgments, runs, axis, k=project.k), project)
+
+
+def overlap_warning(found: Overlap, project: Project) -> str | None:
+    """As `require_overlap`; its error names the project's list."""
     try:
-        return require_overlap(overlap(judgments, runs, axis, k=project.k))
+        return require_overlap(found)
     except InputError as error:
         raise InputError(error.what, path=project.judgments, mend=error.mend) from None
 
@@ -74,14 +86,12 @@ def with_texts(judgments: JudgmentList, table: QueryTable | None) -> JudgmentLis
     """
     if table is None:
         return judgments
-    texts = {match_key(row.id): row.text for row in table.rows if row.text is not None}
-    queries = tuple(
-        replace(q, text=texts[match_key(q.id)])
-        if match_key(q.id) in texts and q.text in {None, q.id}
-        else q
-        for q in judgments.queries
-    )
-    return replace(judgments, queries=queries)
+    return replace(judgments, queries=tuple(_with_text(q, table) for q in judgments.queries))
+
+
+def _with_text(query: Query, table: QueryTable) -> Query:
+    text = table.text_of(query.id) if query.text in {None, query.id} else None
+    return query if text is None else replace(query, text=text)
 
 
 def opaque_queries(queries: Iterable[Query]) -> str | None:

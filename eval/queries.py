@@ -106,6 +106,11 @@ class QueryTable:
         wanted = match_key(key)
         return self._by_id.get(wanted) or self._by_text.get(wanted)
 
+    def text_of(self, query_id: str) -> str | None:
+        """The text of the query with this id, where the table says."""
+        row = self._by_id.get(match_key(query_id))
+        return None if row is None else row.text
+
     def remarks(self, queries: Iterable[Query]) -> tuple[str, ...]:
         """What a report on these queries has to say of the table: what of it did not count."""
         said: list[str] = []

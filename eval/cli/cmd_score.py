@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from relgate.eval.cli.common import (
     FILE,
+    ByteSize,
     FiniteRange,
     Output,
     config_option,
@@ -19,6 +22,9 @@ from relgate.eval.cli.common import (
     run_format_option,
     settings,
 )
+
+if TYPE_CHECKING:
+    from relgate.eval.metrics.totals import RunTotals
 
 __all__ = ["command"]
 
@@ -44,33 +50,56 @@ _SHOWN = 5
     default=0.8,
     help="RBP's p; 0.8 by default.",
 )
+@click.option("--out", type=FILE, help="Write the figures of every query to this Parquet file.")
+@click.option(
+    "--engine",
+    type=click.Choice(["auto", "memory", "disk"]),
+    default="auto",
+    help="Where the work is done: in memory, or on disk for Parquet files larger than that, which "
+    "needs relgate[large]. auto, the default: on disk when they would not fit in --memory.",
+)
+@click.option(
+    "--memory",
+    type=ByteSize(),
+    help="What the disk engine keeps to, roughly, say 500MB; 2GB by default.",
+)
 @config_option
 @output_options
 def command(runs: tuple[Path, ...], **flags: Any) -> None:  # noqa: ANN401 - click
     """Score runs against a judgment list; every figure names its convention."""
-    from dataclasses import replace  # noqa: PLC0415
-
-    from relgate.eval.cli import load  # noqa: PLC0415 - numpy
-    from relgate.eval.inputs import align_inputs  # noqa: PLC0415
-    from relgate.eval.metrics.crosscheck import crosscheck  # noqa: PLC0415
-    from relgate.eval.metrics.score import score_runs  # noqa: PLC0415
+    from relgate.eval.cli import load, score_sides  # noqa: PLC0415 - numpy
+    from relgate.eval.large.table import figure_table  # noqa: PLC0415
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
     names = ("judgments", "scale", "judgments_source", "queries", "k", "floor", "gain", "no_ideal")
     project = settings(output, flags["config"], {name: flags[name] for name in names})
-    found = load.load_list(project, output, flags["list_format"])
-    read = [load.load_run(path, path.name, output, flags["run_format"]) for path in runs]
-    aligned = align_inputs(found.judgments, read, project, table=load.load_queries(project))
     conventions = replace(
         project.conventions(), unrated=flags["unrated"], persistence=flags["persistence"]
     )
-    scores = score_runs(aligned.judgments, aligned.runs, aligned.axis, conventions)
-    for warning in (*aligned.axis.warnings, *aligned.warnings):
-        output.remark(warning)
-    means = [[*s.means().values(), *s.further_means().values()] for s in scores]
+    disk = score_sides.on_disk(project, runs, flags, output)
+    work = score_sides.from_disk if disk else score_sides.in_memory
+    out: Path | None = flags["out"]
+    if out is not None:
+        load.spare_inputs([out], [project.judgments, project.queries, *runs])
+    with ExitStack() as stack:
+        table = None if out is None else stack.enter_context(figure_table(out))
+        sides = work(output, project, runs, conventions, flags=flags, table=table)
+    _show_means(output, [side.totals for side in sides])
+    for side in sides:
+        _remarks(output, side.totals)
+        more = len(side.cross_checks) - _SHOWN
+        said = [*side.cross_checks[:_SHOWN], *([f"{more} more with --json"] if more > 0 else [])]
+        for line in said:
+            output.remark(f"{side.totals.name}: {line}")
+    documents = [score_sides.document(side) for side in sides]
+    output.document({"conventions": conventions.asdict(), "runs": documents})
+
+
+def _show_means(output: Output, runs: Sequence[RunTotals]) -> None:
+    means = [[*run.means.values()] for run in runs]
     output.table(
         "",
-        ["Metric", *(s.name for s in scores), "Queries"],
+        ["Metric", *(run.name for run in runs), "Queries"],
         [
             [
                 row[0].name,
@@ -80,69 +109,15 @@ def command(runs: tuple[Path, ...], **flags: Any) -> None:  # noqa: ANN401 - cli
             for row in zip(*means, strict=True)
         ],
     )
-    documents: list[dict[str, Any]] = []
-    for number, (run, side) in enumerate(zip(aligned.runs, scores, strict=True)):
-        _remarks(output, side)
-        document = _document(side, conventions)
-        if run.given is not None and conventions.unrated == "zero":
-            said = _cross_checks(crosscheck(aligned.judgments, run, aligned.axis, number, side))
-            more = len(said) - _SHOWN
-            for line in [*said[:_SHOWN], *([f"{more} more with --json"] if more > 0 else [])]:
-                output.remark(f"{run.name}: {line}")
-            document["cross_checks"] = said
-        documents.append(document)
-    output.document({"conventions": conventions.asdict(), "runs": documents})
 
 
-def _cross_checks(checked: Any) -> list[str]:  # noqa: ANN401 - CrossCheck, lazily imported
-    """What the file's own scores are, where they are not ours, or why that was not looked at."""
-    said = [
-        f"{'aggregate' if m.query is None else m.query.shown} is {m.given:.4f} in the file, "
-        f"{m.ours:.4f} here: {m.explanation}"
-        for m in checked.mismatches
-    ]
-    return said if checked.not_checked is None else [*said, checked.not_checked]
-
-
-def _remarks(output: Output, side: Any) -> None:  # noqa: ANN401 - RunScores, lazily imported
-    missing = int((side.missing & side.judged).sum())
-    if missing:
-        output.remark(f"{side.name}: {missing} judged queries are missing and count as 0")
-    if side.failed.any():
-        output.remark(f"{side.name}: {int(side.failed.sum())} queries failed and count as 0")
-    if side.unlisted.any():
-        output.remark(
-            f"{side.name}: {int(side.unlisted.sum())} queries come without documents: no score"
-        )
-    apart = int((side.judged & ~side.scored).sum())
-    if apart:
-        output.remark(f"{side.name}: {apart} queries without a relevant judgment are left apart")
-    if side.repeats.any():
-        output.remark(f"{side.name}: {int(side.repeats.sum())} repeated documents count once")
-
-
-def _document(side: Any, conventions: Any) -> dict[str, Any]:  # noqa: ANN401 - likewise
-    means = {**side.means(), **side.further_means()}
-    values = {**side.values, **side.further()}
-    return {
-        "name": side.name,
-        "means": {
-            metric.value: {"name": m.name, "value": _number(m.value), "n": m.n}
-            for metric, m in means.items()
-        },
-        "queries": [
-            {
-                "id": query.id,
-                "text": query.shown,
-                "returned": int(side.returned[i]),
-                "unrated": int(side.unrated[i]),
-                **{m.value: _number(float(of[i])) for m, of in values.items()},
-            }
-            for i, query in enumerate(side.queries)
-        ],
-        "k": conventions.k,
-    }
-
-
-def _number(value: float) -> float | None:
-    return round(value, 6) if isfinite(value) else None
+def _remarks(output: Output, run: RunTotals) -> None:
+    for n, what in (
+        (run.missing, "judged queries are missing and count as 0"),
+        (run.failed, "queries failed and count as 0"),
+        (run.unlisted, "queries come without documents: no score"),
+        (run.apart, "queries without a relevant judgment are left apart"),
+        (run.repeats, "repeated documents count once"),
+    ):
+        if n:
+            output.remark(f"{run.name}: {n} {what}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +22,7 @@ from relgate.judge.redact import known_secrets, redact
 __all__ = [
     "FILE",
     "OUT_DIR",
+    "ByteSize",
     "FiniteRange",
     "Output",
     "commit",
@@ -56,7 +58,32 @@ class FiniteRange(click.FloatRange):
         return number
 
 
+class ByteSize(click.ParamType[int]):
+    """An amount of memory: `500MB`, `2GB`, `1.5 GB`; MB and GB are powers of ten."""
+
+    name = "size"
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - click
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> int:
+        """Bytes, or click's own complaint."""
+        if isinstance(value, int):
+            return value
+        found = _SIZE.fullmatch(str(value).strip())
+        size = 0 if found is None else int(float(found[1]) * _UNITS[found[2].upper()])
+        if size < _LEAST_SIZE:
+            self.fail(f"{value!r} is no size from 200MB up, like 500MB or 2GB", param, ctx)
+        return size
+
+
 F = TypeVar("F", bound=Callable[..., Any])
+
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(MB|GB)", re.IGNORECASE)
+_UNITS = {"MB": 10**6, "GB": 10**9}
+_LEAST_SIZE = 200 * 10**6  # DuckDB cannot sort large files in less than half of it
 
 _SHA_VARIABLES = ("GITHUB_SHA", "CI_COMMIT_SHA", "BUILDKITE_COMMIT", "CIRCLE_SHA1", "GIT_COMMIT")
 

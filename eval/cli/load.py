@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -19,6 +19,7 @@ from relgate.eval.golden.files import read_golden
 from relgate.eval.inputs import opaque_queries, with_texts
 from relgate.eval.lists.grades_used import no_zero, two_grades
 from relgate.eval.lists.read import ListFile, read_list
+from relgate.eval.lists.summary import ListSummary
 from relgate.eval.lists.types import JudgmentList
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryTable, golden_table, read_queries
@@ -39,6 +40,8 @@ __all__ = [
     "load_run",
     "needed",
     "require",
+    "say_list",
+    "say_run",
     "spare_inputs",
     "stated_inputs",
     "two_columns",
@@ -70,30 +73,57 @@ def load_list(project: Project, output: Output, list_format: str | None = None) 
     )
     if found.format == "golden":
         read_golden(found.path)  # a frozen version with other content is refused
-    output.remark(
-        f"{found.path}: {counted(len(found.judgments), 'judgment')} of "
-        f"{counted(len(found.judgments.queries), 'query', 'queries')}, read as {found.format}, "
-        f"scale {found.judgments.scale.name}"
-    )
-    odd = (no_zero(found.judgments), two_grades(found.judgments))
-    notes = (*found.notes, *(f"{found.path}: {said}" for said in odd if said is not None))
-    for note in notes:
-        output.remark(note)
-    if found.unlabelled:
-        output.remark(f"{found.path}: {found.unlabelled:,} rows without a grade were passed over")
+    notes = say_list(output, found.path, ListSummary.of(found), found.notes)
     judgments = with_texts(found.judgments, load_queries(project))
     return replace(found, judgments=judgments, notes=notes)
+
+
+def say_list(
+    output: Output, path: str | Path, found: ListSummary, notes: Sequence[str]
+) -> tuple[str, ...]:
+    """Remarks on what a list was taken for and what is odd in it, which is returned."""
+    output.remark(
+        f"{path}: {counted(found.judgments, 'judgment')} of "
+        f"{counted(found.queries, 'query', 'queries')}, read as {found.format}, "
+        f"scale {found.grades.scale.name}"
+    )
+    odd = (no_zero(found.grades), two_grades(found.grades))
+    said = (*notes, *(f"{path}: {line}" for line in odd if line is not None))
+    for note in said:
+        output.remark(note)
+    if found.unlabelled:
+        output.remark(f"{path}: {found.unlabelled:,} rows without a grade were passed over")
+    return said
 
 
 def load_run(path: Path, name: str, output: Output, run_format: str | None = None) -> Run:
     """A run, and a remark on what it was taken for."""
     run = read_run(path, name=name, format=run_format)
-    failed = f", {len(run.failures)} failed" if run.failures else ""
-    queries = counted(len(run.queries), "query", "queries")
-    output.remark(f"{path}: {queries}{failed}, read as {run.format}")
-    for note in run.notes:
-        output.remark(f"{path}: {note}")
+    say_run(
+        output,
+        path,
+        run.format,
+        queries=len(run.queries),
+        failures=len(run.failures),
+        notes=run.notes,
+    )
     return run
+
+
+def say_run(
+    output: Output,
+    path: Path,
+    taken_for: str,
+    *,
+    queries: int,
+    failures: int = 0,
+    notes: Sequence[str] = (),
+) -> None:
+    """Remarks on what a run was taken for and what is odd in it."""
+    failed = f", {failures} failed" if failures else ""
+    output.remark(f"{path}: {counted(queries, 'query', 'queries')}{failed}, read as {taken_for}")
+    for note in notes:
+        output.remark(f"{path}: {note}")
 
 
 def load_catalogue(project: Project, output: Output) -> Catalogue:

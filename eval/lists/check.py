@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from relgate.eval.lists.grades_used import no_zero, two_grades
+from relgate.eval.lists.grades_used import GradesUsed, no_zero, two_grades
 from relgate.eval.lists.notes import oddities
 from relgate.eval.lists.sink import ListFile
 from relgate.eval.lists.types import JudgmentList
@@ -43,6 +43,7 @@ def check_list(file: ListFile) -> tuple[Finding, ...]:
     judgments = file.judgments
     texts = [q.text for q in judgments.queries if q.text is not None and q.text != q.id]
     names = dict.fromkeys([*(q.id for q in judgments.queries), *texts, *judgments.doc_id])
+    used = GradesUsed.of(judgments)
     found = [
         _finding("conflicts", "pair(s) with two grades", [c.shown for c in file.conflicts]),
         *_odd(names),
@@ -55,8 +56,8 @@ def check_list(file: ListFile) -> tuple[Finding, ...]:
             _groups(dict.fromkeys(q.shown for q in judgments.queries), near_form),
         ),
         _one_grade(judgments),
-        _said("no-zero", no_zero(judgments)),
-        _said("two-grades", two_grades(judgments)),
+        _said("no-zero", no_zero(used)),
+        _said("two-grades", two_grades(used)),
         Finding("repeats", "row(s) that say again what another said", file.repeats, ()),
         Finding("outranked", "row(s) overruled by people", file.outranked, (), fault=False),
         Finding("unlabelled", "pair(s) without a grade", file.unlabelled, (), fault=False),

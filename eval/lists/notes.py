@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import inf
 
 __all__ = ["Notes", "oddities"]
 
@@ -39,25 +40,40 @@ class Notes:
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
-        self._firsts: dict[str, str] = {}
-        self._seen: set[str] = set()
+        self._firsts: dict[str, tuple[float, str]] = {}
+        self._seen: dict[str, bool] = {}  # and whether it is odd
+        self._said: set[tuple[str, str]] = set()
 
     def add(self, what: str, value: str, *, line: int | None = None) -> None:
-        """Counts one `what`; `value` and its line are shown for the first."""
+        """Counts one `what`; `value` and its line are shown for the first in the file."""
         self._counts[what] = self._counts.get(what, 0) + 1
-        place = "" if line is None else f", line {line}"
-        self._firsts.setdefault(what, f"{value!r}{place}")
+        place, at = ("", inf) if line is None else (f", line {line}", float(line))
+        known = self._firsts.get(what)
+        if known is None or at < known[0]:
+            self._firsts[what] = at, f"{value!r}{place}"
+
+    def once(self, what: str, value: str) -> None:
+        """As `add`, but the second time it counts no more."""
+        if (what, value) not in self._said:
+            self._said.add((what, value))
+            self.add(what, value)
 
     def look(self, value: str, *, line: int | None = None) -> None:
         """Notices what is odd about an id or a query text; each text is looked at once."""
         if value in self._seen:
             return
-        self._seen.add(value)
-        for what in oddities(value):
+        found = oddities(value)
+        self._seen[value] = bool(found)
+        for what in found:
             self.add(_NOTED[what], value, line=line)
+
+    def let_go(self) -> None:
+        """Forgets the texts that were in order, of which there may be many."""
+        self._seen = {value: odd for value, odd in self._seen.items() if odd}
 
     def lines(self) -> tuple[str, ...]:
         """One line a kind, in the order of first appearance."""
         return tuple(
-            f"{count} {what} (first: {self._firsts[what]})" for what, count in self._counts.items()
+            f"{count} {what} (first: {self._firsts[what][1]})"
+            for what, count in self._counts.items()
         )

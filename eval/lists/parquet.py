@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from relgate.eval.lists.ids import Ids
 from relgate.eval.lists.jsontext import Json
 from relgate.rubrics.errors import InputError
 
-__all__ = ["is_parquet", "parquet_blocks", "parquet_columns", "parquet_rows", "write_parquet"]
+__all__ = ["ParquetTable", "is_parquet", "parquet_table", "row_count", "write_parquet"]
 
 _MAGIC = b"PAR1"
 _BATCH_ROWS = 65_536
@@ -45,42 +46,90 @@ def _damaged(path: str | Path, error: Exception) -> InputError:
     return InputError(f"a damaged Parquet file ({why})", path=path, mend="write it again")
 
 
-def parquet_columns(path: str | Path) -> tuple[str, ...]:
-    """The names of the columns.
+@dataclass(frozen=True, slots=True)
+class ParquetTable:
+    """Rows of a Parquet file: all of them, or some.
+
+    Attributes:
+        path: the file, for messages.
+        names: its columns.
+        batches: given the columns that are wanted (None is all), the numbers of some rows, from 1,
+            and an Arrow batch of them, over and over.
+    """
+
+    path: str
+    names: tuple[str, ...]
+    batches: Callable[[Sequence[str] | None], Iterator[tuple[Sequence[int], Any]]]
+
+    def blocks(
+        self, columns: Mapping[str, str], numbers: Collection[str] = ()
+    ) -> Iterator[dict[str, Ids | NDArray[Any]]]:
+        """The values by column, many rows at a time, for those who read clean files only.
+
+        Args:
+            columns: {what it is: its name in the file}.
+            numbers: which of them are wanted as numbers, where they are numbers.
+
+        Raises:
+            NotCleanError: a value is missing or odd, or a column holds neither text nor numbers.
+            InputError: a damaged file.
+        """
+        arrow, _ = _arrow(self.path)
+        for _, batch in self.batches(list(dict.fromkeys(columns.values()))):
+            yield {
+                what: _column(arrow, batch.column(name), as_number=what in numbers)
+                for what, name in columns.items()
+            }
+
+    def rows(self, columns: Iterable[str] | None = None) -> Iterator[tuple[int, dict[str, Json]]]:
+        """Each row's number and its values.
+
+        Args:
+            columns: those to read; None reads all.
+
+        Raises:
+            InputError: a damaged file.
+        """
+        for numbers, batch in self.batches(None if columns is None else list(columns)):
+            names, values = batch.schema.names, [c.to_pylist() for c in batch.columns]
+            for number, row in zip(numbers, zip(*values, strict=True), strict=True):
+                yield number, dict(zip(names, row, strict=True))
+
+
+def parquet_table(path: str | Path) -> ParquetTable:
+    """All rows of a file; they are read when they are asked for.
 
     Raises:
         InputError: a damaged file, or no pyarrow.
     """
     arrow, parquet = _arrow(path)
     try:
-        return tuple(parquet.read_schema(path).names)
+        names = tuple(parquet.read_schema(path).names)
     except (arrow.ArrowException, OSError) as error:
         raise _damaged(path, error) from error
 
+    def batches(columns: Sequence[str] | None) -> Iterator[tuple[Sequence[int], Any]]:
+        done = 0
+        try:
+            with parquet.ParquetFile(path) as file:
+                for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=columns):
+                    yield range(done + 1, done + 1 + len(batch)), batch
+                    done += len(batch)
+        except (arrow.ArrowException, OSError) as error:
+            raise _damaged(path, error) from error
 
-def parquet_blocks(
-    path: str | Path, columns: Mapping[str, str], numbers: Collection[str] = ()
-) -> Iterator[dict[str, Ids | NDArray[Any]]]:
-    """The values by column, many rows at a time, for those who read clean files only.
+    return ParquetTable(str(path), names, batches)
 
-    Args:
-        path: the file.
-        columns: {what it is: its name in the file}.
-        numbers: which of them are wanted as numbers, where they are numbers.
+
+def row_count(path: str | Path) -> int:
+    """How many rows a file has, by its own account.
 
     Raises:
-        NotCleanError: a value is missing or odd, or a column holds neither text nor numbers.
         InputError: a damaged file, or no pyarrow.
     """
     arrow, parquet = _arrow(path)
-    names = list(dict.fromkeys(columns.values()))
     try:
-        with parquet.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=names):
-                yield {
-                    what: _column(arrow, batch.column(name), as_number=what in numbers)
-                    for what, name in columns.items()
-                }
+        return int(parquet.read_metadata(path).num_rows)
     except (arrow.ArrowException, OSError) as error:
         raise _damaged(path, error) from error
 
@@ -104,32 +153,6 @@ def _column(arrow: Any, array: Any, *, as_number: bool) -> Ids | NDArray[Any]:  
     ends = ends.astype(np.int64)
     data = np.frombuffer(held or b"", np.uint8)[ends[0] : ends[-1]]
     return sound_column(data, ends[:-1] - ends[0], np.diff(ends).astype(np.int32))
-
-
-def parquet_rows(
-    path: str | Path, columns: Iterable[str] | None = None
-) -> Iterator[tuple[int, dict[str, Json]]]:
-    """Each row's number (from 1) and its values.
-
-    Args:
-        path: the file.
-        columns: those to read; None reads all.
-
-    Raises:
-        InputError: a damaged file, or no pyarrow.
-    """
-    arrow, parquet = _arrow(path)
-    wanted = None if columns is None else list(columns)
-    number = 0
-    try:
-        with parquet.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=wanted):
-                names, values = batch.schema.names, [c.to_pylist() for c in batch.columns]
-                for row in zip(*values, strict=True):
-                    number += 1
-                    yield number, dict(zip(names, row, strict=True))
-    except (arrow.ArrowException, OSError) as error:
-        raise _damaged(path, error) from error
 
 
 def write_parquet(path: str | Path, columns: Mapping[str, Sequence[str | int | None]]) -> None:

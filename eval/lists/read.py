@@ -22,13 +22,9 @@ from relgate.eval.lists.jsonl_list import (
 )
 from relgate.eval.lists.jsontext import Content, Json, json_lines
 from relgate.eval.lists.ltr import looks_like_ltr, read_ltr
+from relgate.eval.lists.notes import Notes
 from relgate.eval.lists.opensearch import is_opensearch_judgments, read_opensearch
-from relgate.eval.lists.parquet import (
-    is_parquet,
-    parquet_blocks,
-    parquet_columns,
-    parquet_rows,
-)
+from relgate.eval.lists.parquet import ParquetTable, is_parquet, parquet_table
 from relgate.eval.lists.quepid import quepid_kind, read_quepid_json
 from relgate.eval.lists.quepid_book import (
     has_book_header,
@@ -45,7 +41,7 @@ from relgate.eval.lists.types import Scale, Source
 from relgate.eval.lists.wands import has_wands_header, read_wands, wands_queries
 from relgate.rubrics.errors import InputError, UsageError
 
-__all__ = ["LIST_FORMATS", "ListFile", "read_list"]
+__all__ = ["LIST_FORMATS", "ListFile", "read_list", "read_parquet_list"]
 
 _READERS: Mapping[str, Callable[[Content, Options], ListFile]] = MappingProxyType(
     {
@@ -117,7 +113,7 @@ def read_list(
         doc_ids=DocIds() if doc_ids is None else doc_ids,
     )
     if format in _PARQUET or (format is None and is_parquet(path)):
-        return _read_parquet(path, options)
+        return read_parquet_list(parquet_table(path), options)
     content = load_content(path, text_only=format in _TEXT)
     chosen = format or _detect(content, options)
     if chosen == "wands":
@@ -125,24 +121,36 @@ def read_list(
     return _READERS[chosen](content, options)
 
 
-def _read_parquet(path: str | Path, options: Options) -> ListFile:
-    names = parquet_columns(path)
+def read_parquet_list(
+    table: ParquetTable, options: Options, notes: Notes | None = None
+) -> ListFile:
+    """A judgment list from a Parquet file, or from some of its rows.
+
+    Args:
+        table: the rows.
+        options: what the caller says of the list.
+        notes: takes what is odd in it beside what is there already; None begins anew.
+
+    Raises:
+        InputError: as `read_list`.
+    """
+    names = table.names
     columns = list_columns(
         names,
         grade_column=options.grade_column,
         doc_column=options.doc_column,
-        path=path,
+        path=table.path,
         line=None,
     )
-    sink = Sink(options, str(path))
+    sink = Sink(options, table.path, notes)
     for name in names:
         if name not in columns.values():
-            sink.notes.add("column(s) left out", name)
+            sink.notes.once("column(s) left out", name)
     taken_for = "esci" if {"esci_label", "product_locale"} <= set(names) else "parquet"
-    clean = clean_columns(parquet_blocks(path, columns, numbers=("grade",)), options)
+    clean = clean_columns(table.blocks(columns, numbers=("grade",)), options)
     if clean is not None:
-        return ListFile(clean, taken_for, str(path), 0, 0, 0, sink.notes.lines())
-    for number, values in parquet_rows(path, columns.values()):
+        return ListFile(clean, taken_for, table.path, 0, 0, 0, sink.notes.lines())
+    for number, values in table.rows(dict.fromkeys(columns.values())):
         row: dict[str, Json] = {name: values[column] for name, column in columns.items()}
         sink.add(row, line=number)
     return sink.finish(taken_for)

@@ -88,12 +88,13 @@ class Sink:
     Args:
         options: what the caller said of the list.
         path: the file, for messages.
+        notes: takes what is odd, beside what is there already; None begins anew.
     """
 
-    def __init__(self, options: Options, path: str) -> None:
+    def __init__(self, options: Options, path: str, notes: Notes | None = None) -> None:
         self.options = options
         self.path = path
-        self.notes = Notes()
+        self.notes = Notes() if notes is None else notes
         self._builder = ListBuilder(options.scale.once_read, path=path, raters=options.raters)
         self._texts: dict[str, str] = {}
         self._origins: dict[tuple[Json, ...], Provenance] = {}

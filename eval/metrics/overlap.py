@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from relgate.eval.lists.types import JudgmentList, Query, match_key
+import numpy as np
+from numpy.typing import NDArray
+
+from relgate.eval.lists.pairs import PairIndex, Pairs
+from relgate.eval.lists.types import JudgmentList, Query
 from relgate.eval.metrics.align import Axis
+from relgate.eval.metrics.join import Retrieved
 from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import InputError
 
@@ -50,6 +54,21 @@ class Overlap:
         """Judged share of the pairs within k, 0..1; NaN when no run lists a document."""
         return self.judged / self.retrieved if self.retrieved else float("nan")
 
+    def __add__(self, other: Overlap) -> Overlap:
+        """That of both parts together; they share no query."""
+        return Overlap(
+            k=self.k,
+            run_queries=self.run_queries + other.run_queries,
+            judged_queries=self.judged_queries + other.judged_queries,
+            retrieved=self.retrieved + other.retrieved,
+            judged=self.judged + other.judged,
+            any_judged=self.any_judged or other.any_judged,
+            judged_examples=_first(self.judged_examples + other.judged_examples),
+            retrieved_examples=_first(self.retrieved_examples + other.retrieved_examples),
+            listed_queries=_first(self.listed_queries + other.listed_queries),
+            asked_queries=_first(self.asked_queries + other.asked_queries),
+        )
+
 
 def overlap(judgments: JudgmentList, runs: Sequence[Run], axis: Axis, *, k: int = 10) -> Overlap:
     """Counts the runs' queries and top-k documents that the list judges.
@@ -66,24 +85,27 @@ def overlap(judgments: JudgmentList, runs: Sequence[Run], axis: Axis, *, k: int 
     axis.require_list(judgments)
     for number, run in enumerate(runs):
         axis.require_run(run, number)
-    grades = judgments.grades_by_query()
-    retrieved = judged = run_queries = judged_queries = 0
+    known = np.append(np.bincount(judgments.query, minlength=len(judgments.queries)) > 0, False)
+    in_run = np.zeros(len(axis), np.bool_)
+    retrieved = judged = 0
     any_judged = False
-    in_list: list[int] = axis.list_index.tolist()
-    for at, listed in enumerate(in_list):
-        known = grades[listed].keys() if listed >= 0 else frozenset[str]()
-        lists = list(_results(runs, axis, at))
-        in_run = any(int(index[at]) >= 0 for index in axis.run_index)
-        run_queries += in_run
-        judged_queries += in_run and bool(known)
-        top = {match_key(doc) for docs in lists for doc in docs[:k]}
-        retrieved += len(top)
-        judged += len(top & known)
-        any_judged = any_judged or any(match_key(doc) in known for docs in lists for doc in docs)
+    before: list[PairIndex] = []
+    for run, index in zip(runs, axis.run_index, strict=True):
+        in_run |= index >= 0
+        top = _results(run, index, k)
+        own = PairIndex(top.query.astype(np.int32), top.keys, len(axis))
+        new = own.find(top) == top.rows
+        for other in before:
+            new &= other.find(top) < 0
+        rated = _rated(judgments, axis, top)
+        retrieved += int(new.sum())
+        judged += int((new & rated).sum())
+        any_judged = any_judged or bool(rated.any()) or _any_below(judgments, axis, run, index)
+        before.append(own)
     return Overlap(
         k=k,
-        run_queries=run_queries,
-        judged_queries=judged_queries,
+        run_queries=int(in_run.sum()),
+        judged_queries=int((known[axis.list_index] & in_run).sum()),
         retrieved=retrieved,
         judged=judged,
         any_judged=any_judged,
@@ -94,11 +116,25 @@ def overlap(judgments: JudgmentList, runs: Sequence[Run], axis: Axis, *, k: int 
     )
 
 
-def _results(runs: Sequence[Run], axis: Axis, at: int) -> Iterator[tuple[str, ...]]:
-    for run, index in zip(runs, axis.run_index, strict=True):
-        docs = run.docs[int(index[at])] if index[at] >= 0 else None
-        if docs is not None:
-            yield docs
+def _results(run: Run, index: NDArray[np.int64], k: int | None) -> Pairs:
+    """The first k documents of each query, all for None, with the number of its query."""
+    ranking = run.ranking
+    counts = np.maximum(np.append(ranking.counts, 0)[index], 0)
+    counts = counts if k is None else np.minimum(counts, k)
+    rows = Retrieved(ranking.ids, np.append(ranking.starts, 0)[index], counts).rows()
+    keys = ranking.ids.take(rows).keys()
+    own = np.arange(len(rows))
+    return Pairs(keys, own, keys.hashes(own), np.repeat(np.arange(len(index)), counts))
+
+
+def _rated(judgments: JudgmentList, axis: Axis, pairs: Pairs) -> NDArray[np.bool_]:
+    listed = replace(pairs, query=axis.list_index[pairs.query])
+    return judgments.pairs.find(listed) >= 0
+
+
+def _any_below(judgments: JudgmentList, axis: Axis, run: Run, index: NDArray[np.int64]) -> bool:
+    """Whether a document at any depth is judged: looked at only where none within k is."""
+    return bool(_rated(judgments, axis, _results(run, index, None)).any())
 
 
 def _called(query: Query) -> str:
@@ -108,7 +144,12 @@ def _called(query: Query) -> str:
 
 
 def _first(ids: Iterable[str]) -> tuple[str, ...]:
-    return tuple(islice(dict.fromkeys(ids), _EXAMPLES))
+    found: dict[str, None] = {}
+    for one in ids:
+        found.setdefault(one)
+        if len(found) == _EXAMPLES:
+            break
+    return tuple(found)
 
 
 def require_overlap(found: Overlap) -> str | None:

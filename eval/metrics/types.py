@@ -111,15 +111,15 @@ class RunScores:
         """
         return np.greater(self.unrated_share, threshold)
 
-    def counted(self, metric: Metric) -> _Bools:
+    def counted(self, metric: Metric | Further) -> _Bools:
         """The queries that the mean of `metric` is over.
 
-        Those `scored`; recall leaves out those without a relevant judgment, unless no ideal is
-        zero; judged is over all queries with a document.
+        Those `scored`; recall and AP leave out those without a relevant judgment, unless no ideal
+        is zero; judged is over all queries with a document.
         """
         if metric is Metric.JUDGED:
             return np.greater(self.returned, 0)
-        if metric is Metric.RECALL and self.conventions.no_ideal == "apart":
+        if metric in (Metric.RECALL, Further.AP) and self.conventions.no_ideal == "apart":
             return self.scored & np.greater(self.relevant, 0)
         return self.scored
 
@@ -158,15 +158,9 @@ class RunScores:
             values[self.unlisted | ~self.judged] = np.nan
         return MappingProxyType(found)
 
-    def further_means(self) -> Mapping[Further, Mean]:
-        """The macro mean of each, over the queries that count."""
-        out: dict[Further, Mean] = {}
-        for metric, values in self.further().items():
-            counted = self.counted(Metric.RECALL if metric is Further.AP else Metric.NDCG)
-            n = int(counted.sum())
-            value = float(values[counted].mean()) if n else float("nan")
-            out[metric] = Mean(self.conventions.name(metric), value, n)
-        return MappingProxyType(out)
+    def all_values(self) -> Mapping[Metric | Further, _Floats]:
+        """Those of `values` and of `further`."""
+        return dict([*self.values.items(), *self.further().items()])
 
     def means(self, *, weights: _Floats | None = None) -> Mapping[Metric, Mean]:
         """The mean of every metric."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from relgate.eval.files import load_content, read_text
 from relgate.eval.lists.columns import fold
 from relgate.eval.lists.jsontext import Json, as_text, json_lines
-from relgate.eval.lists.parquet import is_parquet, parquet_rows
+from relgate.eval.lists.parquet import is_parquet, parquet_table
 from relgate.eval.lists.types import match_key
 from relgate.rubrics.errors import InputError
 
@@ -58,7 +58,7 @@ def read_vectors(path: Path, ids: Path | None = None) -> Vectors:
     elif ids is not None:
         raise InputError("ids are in this file itself", path=path, mend="drop the file of ids")
     elif is_parquet(path):
-        names, values = _of_rows(parquet_rows(path), path)
+        names, values = _of_rows(parquet_table(path).rows(), path)
     else:
         content = load_content(path, text_only=True)
         names, values = _of_rows(json_lines(content.text, content.path), path)

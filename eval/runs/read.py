@@ -10,12 +10,7 @@ from types import MappingProxyType
 from relgate.eval.files import load_content
 from relgate.eval.lists.docids import DocIds
 from relgate.eval.lists.jsontext import Content, json_lines
-from relgate.eval.lists.parquet import (
-    is_parquet,
-    parquet_blocks,
-    parquet_columns,
-    parquet_rows,
-)
+from relgate.eval.lists.parquet import ParquetTable, is_parquet, parquet_table
 from relgate.eval.lists.quepid import quepid_kind
 from relgate.eval.runs.clean import Order, Ranked, clean_run_columns
 from relgate.eval.runs.plain import is_plain_run, is_run_row, read_jsonl_run, read_plain_run
@@ -31,7 +26,7 @@ from relgate.eval.runs.trec import looks_like_run, read_trec_run
 from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import InputError, UsageError
 
-__all__ = ["RUN_FORMATS", "read_run"]
+__all__ = ["RUN_FORMATS", "parquet_run_table", "read_run"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +85,19 @@ def read_run(
     if format is not None and format not in RUN_FORMATS:
         raise UsageError(f"no run format {format!r}; use one of: {', '.join(RUN_FORMATS)}")
     if format == "parquet" or (format is None and is_parquet(path)):
-        return read_table_run(_parquet(path), name=name, only=only)
+        return read_table_run(parquet_run_table(parquet_table(path)), name=name, only=only)
     content = load_content(path, text_only=format in _TEXT)
     asked = _Asked(name, only, DocIds() if doc_ids is None else doc_ids)
     return _READERS[format or _detect(content)](content, asked)
 
 
-def _parquet(path: str | Path) -> RunTable:
-    def clean(places: Mapping[str, str], order: Order) -> Ranked | None:
-        blocks = parquet_blocks(path, places, numbers=("rank", "score", "run"))
-        return clean_run_columns(blocks, order)
+def parquet_run_table(table: ParquetTable) -> RunTable:
+    """Rows of a Parquet file as a table of a run."""
 
-    return RunTable(str(path), "parquet", parquet_columns(path), clean, parquet_rows(path))
+    def clean(places: Mapping[str, str], order: Order) -> Ranked | None:
+        return clean_run_columns(table.blocks(places, numbers=("rank", "score", "run")), order)
+
+    return RunTable(table.path, "parquet", table.names, clean, table.rows())
 
 
 def _detect(content: Content) -> str:

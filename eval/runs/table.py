@@ -18,7 +18,15 @@ from relgate.eval.runs.clean import Order, Ranked, clean_run_table
 from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import InputError
 
-__all__ = ["RunTable", "csv_run_table", "is_run_header", "looks_like_run_table", "read_table_run"]
+__all__ = [
+    "RunTable",
+    "csv_run_table",
+    "is_run_header",
+    "looks_like_run_table",
+    "read_table_run",
+    "run_columns",
+    "several_runs",
+]
 
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "query_id": QUERY_ID,
@@ -81,7 +89,9 @@ class _Found:
     docs: list[tuple[float, str]] = field(default_factory=list[tuple[float, str]])
 
 
-def read_table_run(table: RunTable, *, name: str | None, only: str | None = None) -> Run:
+def read_table_run(
+    table: RunTable, *, name: str | None, only: str | None = None, notes: Notes | None = None
+) -> Run:
     """A run out of the rows of a table.
 
     The rank column gives the order; without one the score, falling, equal scores in the file's
@@ -92,14 +102,15 @@ def read_table_run(table: RunTable, *, name: str | None, only: str | None = None
         table: the table.
         name: how reports call the run; None is the name in the file, or the file's own.
         only: the one to take, where the table holds several runs.
+        notes: takes what is odd in it beside what is there already; None begins anew.
 
     Raises:
         InputError: a missing or doubled column, a rank twice, an order that is no number, or
             several runs of which none is named.
     """
-    places = _places(table.names, table.path)
+    places = run_columns(table.names, table.path)
     order: Order = "rank" if "rank" in places else "score" if "score" in places else None
-    notes = Notes()
+    notes = Notes() if notes is None else notes
     found = table.clean(
         {p: n for p, n in places.items() if p not in {"rank", "score"} - {order}}, order
     )
@@ -108,7 +119,7 @@ def read_table_run(table: RunTable, *, name: str | None, only: str | None = None
     for query in found.tied:
         notes.add("queries have equal scores; they keep the file's order", query)
     if order is None:
-        notes.add("column(s) of rank or score missing; the file's order is taken", "rank")
+        notes.once("column(s) of rank or score missing; the file's order is taken", "rank")
     return Run(
         name=name or next(iter(found.names), Path(table.path).stem),
         queries=found.queries,
@@ -134,7 +145,12 @@ def _careful(table: RunTable, reader: _Reader, only: str | None) -> Ranked:
     return reader.ranked(only)
 
 
-def _places(names: Sequence[str], path: str) -> dict[str, str]:
+def run_columns(names: Sequence[str], path: str) -> dict[str, str]:
+    """Which column of a run is what: `{query_id, query, doc_id, rank, score, run: its name}`.
+
+    Raises:
+        InputError: a needed column is missing, or two columns would serve as one.
+    """
     places: dict[str, str] = {}
     for part, known in _COLUMNS.items():
         found = [name for name in names if fold(name) in known]
@@ -153,6 +169,16 @@ def _places(names: Sequence[str], path: str) -> dict[str, str]:
             mend="rename the columns",
         )
     return places
+
+
+def several_runs(names: Sequence[Json], path: str) -> InputError:
+    """What is said of a table that holds runs of several names."""
+    shown = ", ".join(map(repr, names[:_SHOWN_RUNS]))
+    return InputError(
+        f"{len(names)} runs in it ({shown} ...)",
+        path=path,
+        mend="take one out: relgate convert FILE --run --only NAME --to jsonl --out OUT",
+    )
 
 
 class _Reader:
@@ -217,12 +243,7 @@ class _Reader:
                 mend="name a run that is in it" if self.skipped else "export it again",
             )
         if len(self.runs) > 1:
-            shown = ", ".join(repr(run) for run in list(self.runs)[:_SHOWN_RUNS])
-            raise InputError(
-                f"{len(self.runs)} runs in it ({shown} ...)",
-                path=self.path,
-                mend="take one out: relgate convert FILE --run --only NAME --to jsonl --out OUT",
-            )
+            raise several_runs(list(self.runs), self.path)
         return Ranked(
             queries=tuple(found.query for found in self._found.values()),
             docs=tuple(map(self._sorted, self._found.values())),

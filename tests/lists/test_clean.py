@@ -15,6 +15,7 @@ from pyarrow import parquet
 from relgate.eval.lists import cells, csv_list, read, trec
 from relgate.eval.lists.clean import clean_table
 from relgate.eval.lists.columns import list_columns
+from relgate.eval.lists.parquet import ParquetTable
 from relgate.eval.lists.read import read_list
 from relgate.eval.lists.sink import Options
 from relgate.eval.lists.table import open_table
@@ -200,7 +201,7 @@ def test_clean_qrels_and_parquet_take_the_fast_way(tmp_path, monkeypatch):
     monkeypatch.setattr(trec, "Sink", careful)
     (tmp_path / "l.qrels").write_text("301 0 d1 3\n301 0 d2 0\n302 0 d1 1\n")
     assert len(read_list(tmp_path / "l.qrels", scale=SCALE).judgments) == 3
-    monkeypatch.setattr(read, "parquet_rows", careful)
+    monkeypatch.setattr(ParquetTable, "rows", careful)
     table = pa.table(
         {"query_id": [7, 7], "query": ["a", "a"], "docid": ["1", "2"], "grade": [3, 0]}
     )

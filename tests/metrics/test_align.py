@@ -5,8 +5,10 @@ import math
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from relgate.eval.lists.types import Query
+from relgate.eval.lists.types import Query, match_key
 from relgate.eval.metrics.align import align
 from relgate.eval.metrics.overlap import overlap, require_overlap
 from relgate.eval.runs.types import Run
@@ -164,3 +166,42 @@ def test_runs_without_hits_are_not_taken_for_no_overlap(make_list, make_run) -> 
     found = overlap(judgments, runs, align(judgments, runs))
     assert math.isnan(found.share)
     assert "unknown" in (require_overlap(found) or "")
+
+
+NAMES = st.sampled_from(["a", "b", "é", "e\u0301", "c"])
+RANKED = st.dictionaries(
+    st.sampled_from(["q1", "q2", "q3"]), st.lists(NAMES, max_size=5), min_size=1, max_size=3
+)
+
+
+def plain_overlap(
+    grades: dict[str, dict[str, int]], ranked: list[dict[str, list[str]]], k: int
+) -> tuple[int, int, int, int, bool]:
+    """The definition, a set a query."""
+    asked = {query for run in ranked for query in run}
+    retrieved, judged, any_judged = 0, 0, False
+    for query in asked:
+        known = {match_key(doc) for doc in grades.get(query, {})}
+        lists = [list(map(match_key, run.get(query, ()))) for run in ranked]
+        top = {doc for docs in lists for doc in docs[:k]}
+        retrieved += len(top)
+        judged += len(top & known)
+        any_judged |= any(doc in known for docs in lists for doc in docs)
+    return len(asked), sum(bool(grades.get(q)) for q in asked), retrieved, judged, any_judged
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    grades=st.dictionaries(
+        st.sampled_from(["q1", "q2", "q4"]),
+        st.dictionaries(NAMES.map(match_key), st.just(1), max_size=3),
+    ),
+    ranked=st.lists(RANKED, min_size=1, max_size=3),
+    k=st.integers(1, 4),
+)
+def test_overlap_is_that_of_its_definition(make_list, make_run, grades, ranked, k) -> None:
+    runs = [make_run(own, name=f"run{n}") for n, own in enumerate(ranked)]
+    judgments = make_list(grades)
+    met = overlap(judgments, runs, align(judgments, runs), k=k)
+    found = (met.run_queries, met.judged_queries, met.retrieved, met.judged, met.any_judged)
+    assert found == plain_overlap(grades, ranked, k)

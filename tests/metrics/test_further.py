@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from relgate.eval.metrics import kernel
 from relgate.eval.metrics.conventions import Conventions, Further, Metric
+from relgate.eval.metrics.totals import RunTotals, Totals
+from relgate.eval.metrics.types import RunScores
 
 DOCS = "abcdefgh"
 GRADES = st.dictionaries(st.sampled_from(DOCS), st.integers(0, 3), max_size=8)
@@ -97,13 +99,19 @@ def test_judged_only_looks_at_the_top_k_and_condensed_below_it(score) -> None:
     assert nothing[Metric.PRECISION][0] == 0.0
 
 
+def totals_of(scores: RunScores) -> RunTotals:
+    totals = Totals(scores.name, scores.conventions)
+    totals.add(scores)
+    return totals.totals()
+
+
 def test_means_are_over_the_queries_that_count(score) -> None:
     scores = score(
         {"q": {"a": 3}, "none": {"a": 0}, "low": {"a": 1}},
         {"q": ["a"], "none": ["a"], "low": ["a"]},
     )
-    means = scores.further_means()
-    assert {m.value: mean.n for m, mean in means.items()} == {
+    means = totals_of(scores).means
+    assert {m.value: means[m].n for m in Further} == {
         "ap": 1,  # "low" has no relevant judgment at floor 2
         "err": 2,
         "rbp": 2,
@@ -145,7 +153,7 @@ def check_ranges(score, queries, conventions: Conventions) -> None:
         assert ((defined >= 0) & (defined <= 1 + 1e-12)).all(), name
     total = further[Further.RBP] + further[Further.RBP_RESIDUAL]
     assert not (total > 1 + 1e-9).any()
-    for mean in (*found.means().values(), *found.further_means().values()):
+    for mean in totals_of(found).means.values():
         assert isnan(mean.value) or 0 <= mean.value <= 1 + 1e-12
 
 

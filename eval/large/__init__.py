@@ -1,0 +1,1 @@
+"""Lists and runs larger than memory: Parquet files, scored part by part."""
