@@ -11,8 +11,8 @@ import asyncio
 import contextlib
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from relgate.cache.base import Store
@@ -28,9 +28,29 @@ from relgate.judge.types import Candidate, Judge, JudgedHit
 from relgate.rubrics import Rubric
 from relgate.rubrics.errors import CacheUnavailableError, UsageError
 
-__all__ = ["CachedJudge"]
+__all__ = ["Batch", "CachedJudge", "Got", "Pair", "with_id"]
 
 _log = logging.getLogger(__name__)
+
+Got = Callable[[Mapping[str, JudgedHit]], Awaitable[None]]
+"""Told rows by their key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A candidate that is to be graded for a query; `ask` says with which others."""
+
+    query: str
+    candidate: Candidate
+    ask: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What goes to the inner judge at once: candidates of one query, by their keys."""
+
+    query: str
+    candidates: Mapping[str, Candidate]
 
 
 def _now() -> datetime:
@@ -115,6 +135,10 @@ class CachedJudge:
         keys = [self._key(query, candidate.text) for candidate in candidates]
         ids = {key: candidate.id for key, candidate in zip(keys, candidates, strict=True)}
         found = await asyncio.to_thread(self._look_up, ids)
+
+        async def got(rows: Mapping[str, JudgedHit]) -> None:
+            found.update(rows)
+
         missing = {
             key: candidate
             for key, candidate in zip(keys, candidates, strict=True)
@@ -122,55 +146,46 @@ class CachedJudge:
         }
         self._served(found)
         if missing:
-            found |= await self._pay(query, missing)
+            await self._pay({key: Pair(query, each) for key, each in missing.items()}, got)
         return [
-            _with_id(found[key], candidate.id)
+            with_id(found[key], candidate.id)
             for key, candidate in zip(keys, candidates, strict=True)
         ]
 
-    async def _pay(self, query: str, missing: Mapping[str, Candidate]) -> dict[str, JudgedHit]:
-        """The rows of `missing`: graded here, or by another who is at it already."""
-        left, rows = dict(missing), dict[str, JudgedHit]()
+    async def _pay(self, wanted: Mapping[str, Pair], got: Got) -> None:
+        """Tells `got` the rows of `wanted`: graded here, or by another who is at it already."""
+        left = dict(wanted)
 
         async def look(keys: Iterable[str]) -> None:
-            ids = {key: left[key].id for key in keys}
+            ids = {key: left[key].candidate.id for key in keys}
             found = await asyncio.to_thread(self._look_up, ids, again=True)
             self._served(found)
-            rows.update(found)
             for key in found:
                 del left[key]
+            await got(found)
 
         async with Holding(self._store, seconds=self._claim_s, tell=self._told) as held:
             while left:
                 mine = await held.take(left)
                 await look(mine)  # it may have been stored between the look-up and the claim
                 await held.give_back(mine - left.keys())
-                asked = {key: left.pop(key) for key in missing if key in mine and key in left}
-                rows |= await self._ask(query, asked, held)
+                asked = {key: left.pop(key) for key in wanted if key in mine and key in left}
+                await self._ask(asked, held, got)
                 if left and not asked:
                     await held.wait()
                 await look(left)
-        return rows
 
-    async def _ask(
-        self, query: str, asked: Mapping[str, Candidate], held: Holding
-    ) -> dict[str, JudgedHit]:
+    async def _ask(self, asked: Mapping[str, Pair], held: Holding, got: Got) -> None:
         """Have the inner judge grade `asked`, batch by batch."""
         self._count(misses=len(asked))
         # every batch is awaited, also when one raises: the others are being paid for
         graded = await asyncio.gather(
-            *(
-                self._batch(query, {key: asked[key] for key in batch}, held)
-                for batch in self._batches(asked)
-            ),
+            *(self._batch(batch, held, got) for batch in self._batches(asked)),
             return_exceptions=True,
         )
-        rows: dict[str, JudgedHit] = {}
-        for batch in graded:
-            if isinstance(batch, BaseException):
-                raise batch
-            rows.update(batch)
-        return rows
+        for raised in graded:
+            if raised is not None:
+                raise raised
 
     def missing(self, query: str, candidates: Sequence[Candidate]) -> list[list[Candidate]]:
         """What `grade` would send to the inner judge, batch by batch; nothing is sent.
@@ -180,8 +195,8 @@ class CachedJudge:
         keys = [self._key(query, candidate.text) for candidate in candidates]
         asked = dict(zip(keys, candidates, strict=True))
         found = self._look_up({key: candidate.id for key, candidate in asked.items()})
-        left = {key: candidate for key, candidate in asked.items() if key not in found}
-        return [[left[key] for key in batch] for batch in self._batches(left)]
+        left = {key: Pair(query, each) for key, each in asked.items() if key not in found}
+        return [list(batch.candidates.values()) for batch in self._batches(left)]
 
     def grade_sync(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
         """As `grade`, for callers without an event loop.
@@ -191,11 +206,20 @@ class CachedJudge:
         """
         return run_sync(self.grade(query, candidates))
 
-    def _batches(self, missing: Iterable[str]) -> list[list[str]]:
-        """Keys in batches, ordered by key, so that retrieval order reaches no batch."""
-        order = sorted(missing)
+    def _batches(self, missing: Mapping[str, Pair]) -> list[Batch]:
+        """What is missing, by ask, ordered by key: retrieval order reaches no batch."""
+        by_ask: dict[int, list[str]] = {}
+        for key in sorted(missing):
+            by_ask.setdefault(missing[key].ask, []).append(key)
         size = max(1, self.batch_size)
-        return [order[start : start + size] for start in range(0, len(order), size)]
+        return [
+            Batch(
+                missing[keys[0]].query,
+                {key: missing[key].candidate for key in keys[start : start + size]},
+            )
+            for _, keys in sorted(by_ask.items())
+            for start in range(0, len(keys), size)
+        ]
 
     def _key(self, query: str, text: str) -> str:
         # asked anew each time: a judge whose settings are changed must not get stale hits
@@ -228,33 +252,27 @@ class CachedJudge:
             return row
         return row if fits(grade=row.grade, label=row.esci, rubric=self.rubric) else None
 
-    async def _batch(
-        self, query: str, batch: Mapping[str, Candidate], held: Holding
+    async def _batch(self, batch: Batch, held: Holding, got: Got) -> None:
+        hits = await self._inner.grade(batch.query, list(batch.candidates.values()))
+        await got(await self._keep([(batch, hits)], held))
+
+    async def _keep(
+        self, graded: Sequence[tuple[Batch, list[JudgedHit]]], held: Holding
     ) -> dict[str, JudgedHit]:
-        candidates = list(batch.values())
-        hits = await self._inner.grade(query, candidates)
-        if [hit.id for hit in hits] != [candidate.id for candidate in candidates]:
-            # stored under the wrong key, such a grade would be served for ever
-            raise RuntimeError("the judge did not return one row a candidate in their order")
+        """Store what came back in one write, and give back the claims on what failed."""
         judged_at = self._clock().isoformat(timespec="seconds")
-        cleaned = [
-            replace(
-                hit,
-                reason=clean_reason(hit.reason),
-                judged_at=judged_at if hit.graded else None,
-            )
-            for hit in hits
-        ]
-        by_key = dict(zip(batch, cleaned, strict=True))
-        items = self._encode(query, batch, by_key)
+        rows: dict[str, JudgedHit] = {}
+        items: dict[str, str] = {}
+        for batch, hits in graded:
+            by_key = _dated(batch, hits, judged_at)
+            items |= self._encode(batch, by_key)
+            rows |= by_key
         if items:
             await held.end(items, self._put, items, held.owner)
-        await held.give_back(batch)
-        return by_key
+        await held.give_back(rows)
+        return rows
 
-    def _encode(
-        self, query: str, batch: Mapping[str, Candidate], hits: Mapping[str, JudgedHit]
-    ) -> dict[str, str]:
+    def _encode(self, batch: Batch, hits: Mapping[str, JudgedHit]) -> dict[str, str]:
         items: dict[str, str] = {}
         for key, hit in hits.items():
             if hit.graded:
@@ -263,8 +281,8 @@ class CachedJudge:
                         hit,
                         judge=self._inner,
                         parts=self.parts,
-                        query=query,
-                        candidate=batch[key],
+                        query=batch.query,
+                        candidate=batch.candidates[key],
                     )
                 )
                 if row is None:
@@ -326,6 +344,19 @@ class CachedJudge:
             _log.warning("%s", message)
 
 
-def _with_id(hit: JudgedHit, candidate_id: str) -> JudgedHit:
+def _dated(batch: Batch, hits: Sequence[JudgedHit], judged_at: str) -> dict[str, JudgedHit]:
+    """The rows by key, as they are kept."""
+    if [hit.id for hit in hits] != [candidate.id for candidate in batch.candidates.values()]:
+        # stored under the wrong key, such a grade would be served for ever
+        raise RuntimeError("the judge did not return one row a candidate in their order")
+    return {
+        key: replace(
+            hit, reason=clean_reason(hit.reason), judged_at=judged_at if hit.graded else None
+        )
+        for key, hit in zip(batch.candidates, hits, strict=True)
+    }
+
+
+def with_id(hit: JudgedHit, candidate_id: str) -> JudgedHit:
     """`hit` for a candidate; for another one with the same text it is another hit."""
     return hit if hit.id == candidate_id else replace(hit, id=candidate_id)

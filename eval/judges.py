@@ -6,14 +6,17 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from relgate.cache.base import Store
+from relgate.cache.bulk import BulkCachedJudge
 from relgate.cache.judge import CachedJudge
 from relgate.cache.store import open_store
 from relgate.eval.agreement.canary_alarm import read_alarms
 from relgate.eval.agreement.split import few_shot_examples
+from relgate.eval.cluster.judge import ClusterJudge
+from relgate.eval.cluster.pool import RayPool, require_ray
 from relgate.eval.lists.types import JudgmentList, Source
 from relgate.eval.opened_judge import OpenedJudge
 from relgate.eval.project import Project
@@ -35,7 +38,7 @@ from relgate.judge.types import Candidate, Example, Generate, GenerateRequest, J
 from relgate.rubrics import Rubric, load_rubric
 from relgate.rubrics.errors import InputError, UsageError
 
-__all__ = ["open_judge"]
+__all__ = ["BuiltJudge", "build_judge", "open_judge"]
 
 CandidateOf = Callable[[str], Candidate | None]
 
@@ -77,27 +80,107 @@ def open_judge(
     if spec.kind == "baseline":
         baseline = _baseline(rubric, labels, candidate_of)
         judge = baseline.out_of_fold() if out_of_fold else baseline
-        return OpenedJudge(name, judge, rubric, notes=baseline.notes)
+        idle = () if project.engine == "single" else (_NO_CALLS,)
+        return OpenedJudge(name, judge, rubric, notes=(*baseline.notes, *idle))
     examples = _examples(project, rubric, labels, candidate_of)
     ask = _never if plan_only and spec.kind in {"openai", "compatible", "gemini"} else None
-    llm = _llm(spec, project, rubric, examples=examples, on_error=on_error, ask=ask)
-    voting = _panel(llm, project.panel_shuffles)
-    keyless = _KeylessJudge(voting or llm, rubric, known_secrets(os.environ))
+    built = build_judge(name, project, rubric, examples=examples, on_error=on_error, ask=ask)
+    cluster = _cluster(built, name, project, examples=examples, tell=on_error)
     store = open_store(project.cache) if store is None else store
-    moved = read_alarms(project.certificates).get(keyless.fingerprint)
-    cached = CachedJudge(keyless, store, since=moved)
+    moved = read_alarms(project.certificates).get(built.judge.fingerprint)
+    cached = (
+        CachedJudge(built.judge, store, since=moved)
+        if cluster is None
+        else BulkCachedJudge(cluster, store, since=moved)
+    )
     return OpenedJudge(
         name,
         cached,
         rubric,
-        llm=llm,
+        llm=built.llm,
         cached=cached,
-        uncached=keyless,
+        uncached=built.judge,
         store=store,
         examples=examples,
         votes=project.panel_shuffles,
-        members=() if voting is None else members_of(voting),
+        members=built.members,
+        cluster=cluster,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltJudge:
+    """A judge without a cache.
+
+    Attributes:
+        judge: the judge, whose reasons hold no key.
+        llm: the judge over a model in it.
+        members: a panel's members.
+    """
+
+    judge: Judge
+    llm: LlmJudge
+    members: tuple[Judge, ...] = ()
+
+
+def build_judge(
+    name: str,
+    project: Project,
+    rubric: Rubric,
+    *,
+    examples: tuple[Example, ...] = (),
+    policy: CallPolicy | None = None,
+    on_error: Callable[[str], None] | None = None,
+    ask: Generate | None = None,
+) -> BuiltJudge:
+    """The judge over a model that `name` stands for: here as on a worker of a cluster.
+
+    Args:
+        name: any but the baseline.
+        project: batch size, limits, panel.
+        rubric: what the grades mean.
+        examples: few-shot examples.
+        policy: limits on calls; the project's own by default.
+        on_error: told one line for each batch that failed.
+        ask: in place of the way to the model.
+
+    Raises:
+        UsageError: no such judge.
+        ProviderUnavailableError: no key.
+    """
+    spec = parse_judge_spec(name)
+    limits = policy or _policy(project, spec)
+    llm = _llm(spec, project, rubric, examples=examples, on_error=on_error, ask=ask, policy=limits)
+    voting = _panel(llm, project.panel_shuffles)
+    judge = _KeylessJudge(voting or llm, rubric, known_secrets(os.environ))
+    return BuiltJudge(judge, llm, () if voting is None else members_of(voting))
+
+
+def _cluster(
+    built: BuiltJudge,
+    name: str,
+    project: Project,
+    *,
+    examples: tuple[Example, ...],
+    tell: Callable[[str], None] | None,
+) -> ClusterJudge | None:
+    """The judge on a cluster, where the project asks for one. Nothing is started yet."""
+    if project.engine != "ray":
+        return None
+    require_ray()
+    return ClusterJudge(
+        built.judge,
+        built.llm,
+        name=name,
+        project=project,
+        rubric=built.llm.rubric,
+        examples=examples,
+        pool=RayPool(project.ray_address, project.ray_workers),
+        tell=tell,
+    )
+
+
+_NO_CALLS = "the baseline judge calls no model, so there is nothing for engine ray to do"
 
 
 def _panel(llm: LlmJudge, shuffles: int) -> PanelJudge | None:
@@ -128,8 +211,8 @@ def _llm(
     examples: tuple[Example, ...],
     on_error: Callable[[str], None] | None,
     ask: Generate | None,
+    policy: CallPolicy,
 ) -> LlmJudge:
-    policy = _policy(project, spec)
     if spec.kind in {"openai-decisions", "gemini-decisions"}:
         return make_decision_judge(
             decide_for(spec, timeout_s=project.timeout_s),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from relgate.cache.base import Store
 from relgate.cache.judge import CachedJudge
+from relgate.eval.cluster.judge import ClusterJudge
 from relgate.judge.llm import LlmJudge
 from relgate.judge.types import Example, Judge
 from relgate.rubrics import Rubric
@@ -29,6 +30,7 @@ class OpenedJudge:
         votes: how often each pair is asked: 1, or the shuffles of a panel.
         members: a panel's members, each of which the honesty rules must hold for.
         notes: what a reader should know.
+        cluster: the judge's bulk work on a cluster, or None.
     """
 
     name: str
@@ -42,6 +44,7 @@ class OpenedJudge:
     votes: int = 1
     members: tuple[Judge, ...] = ()
     notes: tuple[str, ...] = ()
+    cluster: ClusterJudge | None = None
 
     @property
     def calls(self) -> int | None:
@@ -103,3 +106,5 @@ class OpenedJudge:
             self.cached.record_saved()
         if self.store is not None:
             self.store.close()
+        if self.cluster is not None:
+            self.cluster.close()

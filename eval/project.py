@@ -84,6 +84,10 @@ class Project(BaseModel):
         ranker_judges: versions of judges that rerank inside the pipeline.
         policy: trust policy by name, or a TOML file.
         tuning: files of labels or queries that shaped the judge; they may not calibrate it.
+        engine: what makes the calls of a fill, a refresh or a review: this process, or workers on
+            a Ray cluster.
+        ray_address: of a cluster that runs already; unset starts one on this machine.
+        ray_workers: how many workers; one a CPU when unset.
         fill: which gaps a review fills; open: only what can still change the verdict.
         judge_error: of an open fill, the share of people's grades that stays possible for each
             of the judge's; unset takes the judge's grades as they are.
@@ -128,6 +132,9 @@ class Project(BaseModel):
     ranker_judges: tuple[str, ...] = ()
     policy: str = "default"
     tuning: tuple[Path, ...] = ()
+    engine: Literal["single", "ray"] = "single"
+    ray_address: str | None = None
+    ray_workers: Annotated[StrictInt, Field(ge=1, le=1024)] | None = None
     fill: Literal["top-k", "all", "open"] = "top-k"
     judge_error: Annotated[StrictFloat, Field(gt=0, lt=1)] | None = None
     fail_on: Literal["needs-work", "block", "refuse"] = "needs-work"
@@ -283,6 +290,9 @@ judge = "baseline"               # or openai:MODEL, gemini:MODEL, compatible:MOD
 # tokens_per_minute = 200000.0   # no limit when left out
 # max_calls = 1000               # of one command; it stops resumably
 # max_cost = 5.0                 # US dollars of one command; likewise
+# engine = "single"              # or "ray": fill, refresh and review grade on a Ray cluster
+# ray_address = "10.0.0.1:6379"  # of one that runs; left out, one is started on this machine
+# ray_workers = 4                # one a CPU when left out
 # panel_shuffles = 1             # orders that each pair is judged in; the median counts
 # few_shot = 0                   # examples a grade in the prompt; their queries never calibrate
 # prices = {{ "my-model" = {{ input = 0.4, output = 1.6 }} }}   # US dollars a million tokens

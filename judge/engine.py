@@ -12,7 +12,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import isfinite
 from typing import Any
 
@@ -108,6 +108,22 @@ class CallStats:
     uncounted: int = 0
     unknown_ids: int = 0
     models: set[str] = field(default_factory=set[str])
+
+    def since(self, before: CallStats) -> CallStats:
+        """What has been spent since `before`."""
+        spent = CallStats(models=set(self.models))
+        for name in _COUNTS:
+            setattr(spent, name, getattr(self, name) - getattr(before, name))
+        return spent
+
+    def add(self, more: CallStats) -> None:
+        """Counts what another engine has spent as well."""
+        for name in _COUNTS:
+            setattr(self, name, getattr(self, name) + getattr(more, name))
+        self.models |= more.models
+
+
+_COUNTS = tuple(each.name for each in fields(CallStats) if each.name != "models")
 
 
 class CallEngine:

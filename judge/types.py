@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
@@ -10,6 +10,8 @@ from typing import Any, Protocol, runtime_checkable
 __all__ = [
     "ERROR_REASON",
     "NO_USAGE",
+    "Ask",
+    "BulkJudge",
     "CallError",
     "Candidate",
     "Generate",
@@ -18,6 +20,7 @@ __all__ = [
     "GradeError",
     "Judge",
     "JudgedHit",
+    "Took",
     "Usage",
 ]
 
@@ -261,4 +264,34 @@ class Judge(Protocol):
 
     def grade_sync(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
         """As `grade`, for callers without an event loop."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One query and what is to be graded for it."""
+
+    query: str
+    candidates: tuple[Candidate, ...]
+
+
+Took = Callable[[Sequence[tuple[int, list[JudgedHit]]]], Awaitable[None]]
+"""Told which asks are answered, by their number, each with one row a candidate in their order.
+
+Nothing more is handed over before it returns: that is how a slow reader holds a fast judge back.
+"""
+
+
+@runtime_checkable
+class BulkJudge(Judge, Protocol):
+    """A judge that is better asked for many queries at once, such as one on a cluster."""
+
+    async def grade_many(self, asks: Sequence[Ask], took: Took) -> None:
+        """Grades every ask, and tells each once, in whatever order they are done.
+
+        Never raises for a failed grade.
+
+        Raises:
+            RelgateError: nothing can be graded at all.
+        """
         ...

@@ -11,6 +11,7 @@ from relgate.eval.cli.common import (
     FILE,
     Output,
     config_option,
+    engine_options,
     judge_options,
     list_options,
     now,
@@ -37,6 +38,7 @@ _PROVIDER_TROUBLE = 6
 @click.option("--k", type=click.IntRange(1, 10_000), help="Depth; 10 by default.")
 @click.option("--all", "whole", is_flag=True, help="Fill whole runs, not only the top k.")
 @spending_options
+@engine_options
 @click.option("--certificates", type=FILE, help="Folder of calibration certificates.")
 @click.option("--cache", type=FILE, help="Folder of paid grades, or redis://...")
 @click.option(
@@ -59,6 +61,7 @@ def command(runs: tuple[Path, ...], out: Path, *, whole: bool, **flags: Any) -> 
     names = (
         "judgments", "scale", "judgments_source", "catalogue", "queries", "judge",
         "judge_family", "k", "certificates", "cache", "max_calls", "max_cost",
+        "engine", "ray_address", "ray_workers",
     )  # fmt: skip
     given = {name: flags[name] for name in names}
     given |= {"system_models": flags["system_models"] or None, "fill": "all" if whole else None}

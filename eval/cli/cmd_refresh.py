@@ -15,6 +15,7 @@ from relgate.eval.cli.common import (
     FiniteRange,
     Output,
     config_option,
+    engine_options,
     judge_options,
     list_options,
     metric_options,
@@ -34,6 +35,7 @@ _ELSEWHERE = "name another --report"
 _SETTINGS = (
     "judgments", "scale", "judgments_source", "catalogue", "queries", "judge", "judge_family",
     "k", "floor", "gain", "no_ideal", "certificates", "cache", "max_calls", "max_cost",
+    "engine", "ray_address", "ray_workers",
 )  # fmt: skip
 
 
@@ -50,6 +52,7 @@ _SETTINGS = (
 @run_format_option
 @metric_options
 @spending_options
+@engine_options
 @click.option("--certificates", type=FILE, help="Folder of calibration certificates.")
 @click.option("--cache", type=FILE, help="Folder of paid grades, or redis://...")
 @click.option(

@@ -14,6 +14,7 @@ from relgate.eval.cli.common import (
     FiniteRange,
     Output,
     config_option,
+    engine_options,
     judge_options,
     list_options,
     metric_options,
@@ -98,6 +99,7 @@ def _print_schema(ctx: click.Context, _param: click.Parameter, value: bool) -> N
     f"by its certificate; the share of people's grades that stays possible, {_JUDGE_ERROR}.",
 )
 @spending_options
+@engine_options
 @click.option("--certificates", type=FILE, help="Folder of calibration certificates.")
 @click.option("--cache", type=FILE, help="Folder of paid grades, or redis://...")
 @click.option(
@@ -190,6 +192,7 @@ def _project(output: Output, flags: Mapping[str, Any]) -> Any:  # noqa: ANN401 -
         "judgments", "scale", "judgments_source", "catalogue", "queries", "change", "k",
         "floor", "gain", "no_ideal", "judge", "judge_family", "fill", "judge_error",
         "certificates", "cache", "fail_on", "out", "max_calls", "max_cost",
+        "engine", "ray_address", "ray_workers",
     )  # fmt: skip
     given = {name: flags[name] for name in names}
     models = {"system_models": flags["system_models"] or None}

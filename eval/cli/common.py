@@ -27,6 +27,7 @@ __all__ = [
     "Output",
     "commit",
     "config_option",
+    "engine_options",
     "judge_options",
     "list_options",
     "metric_options",
@@ -149,6 +150,22 @@ def spending_options(function: F) -> F:
         click.option("--dry-run", is_flag=True, help="Say what it would ask and cost, and stop."),
         click.option("--max-calls", type=click.IntRange(0), help="Stop after so many calls."),
         click.option("--max-cost", type=FiniteRange(0), help="Stop at so many US dollars."),
+    )(function)
+
+
+def engine_options(function: F) -> F:
+    """`--engine`, `--ray-address`, `--ray-workers`."""
+    return _stack(
+        click.option(
+            "--engine",
+            type=click.Choice(["single", "ray"]),
+            help="What makes the calls: this process (single), or workers on a Ray cluster (ray).",
+        ),
+        click.option(
+            "--ray-address",
+            help="A Ray cluster that runs, HOST:PORT or auto; left out, one is started here.",
+        ),
+        click.option("--ray-workers", type=click.IntRange(1, 1024), help="Ray workers; one a CPU."),
     )(function)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,13 +18,11 @@ from relgate.eval.lists.types import (
     Source,
     match_key,
 )
-from relgate.judge.types import Candidate, GradeError, Judge, JudgedHit
+from relgate.judge.many import grade_many
+from relgate.judge.types import Ask, Candidate, GradeError, Judge, JudgedHit
 from relgate.rubrics.errors import UsageError
 
 __all__ = ["Filled", "Progress", "fill_gaps", "merge_filled"]
-
-_QUERIES_AT_ONCE = 32
-"""Queries under way at once; how many calls that makes is the judge's own limit."""
 
 _SUM_TOLERANCE = 1e-6
 
@@ -128,22 +125,15 @@ async def _answered(judge: Judge, asks: Sequence[_Ask], on_progress: Progress | 
     """Every pair with its answer, in the order asked; many queries are under way at once."""
     total, done = sum(len(ask.candidates) for ask in asks), 0
     answers: dict[int, list[JudgedHit]] = {}
-    pending = iter(enumerate(asks))
 
-    async def worker() -> None:
+    async def took(answered: Sequence[tuple[int, list[JudgedHit]]]) -> None:
         nonlocal done
-        for number, ask in pending:
-            answers[number] = await judge.grade(ask.query.shown, ask.candidates)
-            done += len(ask.candidates)
-            if on_progress is not None:
-                on_progress(done, total)
+        answers.update(answered)
+        done += sum(len(hits) for _, hits in answered)
+        if on_progress is not None:
+            on_progress(done, total)
 
-    try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(min(_QUERIES_AT_ONCE, len(asks))):
-                group.create_task(worker())
-    except ExceptionGroup as raised:  # the first is the cause; the rest were cut short by it
-        raise raised.exceptions[0] from None
+    await grade_many(judge, [Ask(ask.query.shown, ask.candidates) for ask in asks], took)
     return [
         _Row(ask.query, candidate, hit)
         for number, ask in enumerate(asks)
