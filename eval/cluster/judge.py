@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -107,7 +106,7 @@ class ClusterJudge:
         before = await asyncio.to_thread(self._pool.nodes)
         reports = self._pool.run(
             self._job(share),
-            [pickle.dumps(Unit(number, ask)) for number, ask in enumerate(asks)],
+            [Unit(number, ask).dumped() for number, ask in enumerate(asks)],
             workers=workers,
             # half of what a worker has under way, and a block for each worker at least
             per_block=max(1, min(share.concurrency // 2, len(asks) // workers)),
@@ -121,7 +120,7 @@ class ClusterJudge:
         """Tells every report, in the order they come; each is stored before the next is fetched."""
         try:
             while (found := await asyncio.to_thread(next, reports, None)) is not None:
-                report: Report = pickle.loads(found)  # noqa: S301 - our own workers' answer
+                report = Report.loaded(found)
                 self._heed(report)
                 await took(report.graded)
         finally:

@@ -1,16 +1,20 @@
-"""What driver and workers say to each other. Pure."""
+"""What driver and workers say to each other. Pure.
+
+Units and reports travel as JSON: reading them runs no code, whatever is on the other node.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
 
 from relgate.eval.project import Project
 from relgate.judge.engine import CallPolicy, CallStats
 from relgate.judge.providers.select import Kind
 from relgate.judge.providers.settings import GEMINI_KEYS, OPENAI_KEYS
-from relgate.judge.types import Ask, Example, GradeError, JudgedHit
+from relgate.judge.types import Ask, Candidate, Example, GradeError, JudgedHit, Usage
 from relgate.rubrics import Rubric
 
 __all__ = ["Job", "Report", "Unit", "variables_for"]
@@ -75,6 +79,17 @@ class Unit:
     number: int
     ask: Ask
 
+    def dumped(self) -> bytes:
+        """As it travels."""
+        pairs = [[candidate.id, candidate.text] for candidate in self.ask.candidates]
+        return json.dumps([self.number, self.ask.query, pairs]).encode("ascii")
+
+    @classmethod
+    def loaded(cls, data: bytes) -> Unit:
+        """From what travelled."""
+        number, query, pairs = json.loads(data)
+        return cls(number, Ask(query, tuple(Candidate(*pair) for pair in pairs)))
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -93,3 +108,33 @@ class Report:
     lines: tuple[str, ...] = ()
     stopped: tuple[GradeError, str] | None = None
     fault: str | None = None
+
+    def dumped(self) -> bytes:
+        """As it travels."""
+        return json.dumps(asdict(self), default=sorted).encode("ascii")  # sets are lists in JSON
+
+    @classmethod
+    def loaded(cls, data: bytes) -> Report:
+        """From what travelled."""
+        said = json.loads(data)
+        spent = {**said["spent"], "models": set(said["spent"]["models"])}
+        stopped = said["stopped"]
+        return cls(
+            graded=tuple((number, [_hit(row) for row in rows]) for number, rows in said["graded"]),
+            spent=CallStats(**spent),
+            lines=tuple(said["lines"]),
+            stopped=None if stopped is None else (GradeError(stopped[0]), stopped[1]),
+            fault=said["fault"],
+        )
+
+
+def _hit(row: dict[str, Any]) -> JudgedHit:
+    shares = row["probabilities"]
+    return JudgedHit(
+        **{
+            **row,
+            "error": None if row["error"] is None else GradeError(row["error"]),
+            "usage": Usage(**row["usage"]),
+            "probabilities": None if shares is None else tuple(shares),
+        }
+    )

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import pickle
 import socket
 import sys
 from collections.abc import Generator, Iterator, Sequence
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from relgate.eval.cluster.grader import Grader
-from relgate.eval.cluster.messages import Job
+from relgate.eval.cluster.messages import Job, Unit
 from relgate.judge.redact import one_line
 from relgate.rubrics.errors import PlatformError
 
@@ -37,7 +36,7 @@ _BEFORE_IMPORT: Final = {
 
 
 class BlockGrader:
-    """A grader as Ray Data has it: a table of pickled units in, a table with one report out."""
+    """A grader as Ray Data has it: a table of units in, a table with one report out."""
 
     def __init__(self, job: Job) -> None:
         context = _ray().get_runtime_context()
@@ -47,8 +46,8 @@ class BlockGrader:
         """Grades one block; called from several threads."""
         import pyarrow as pa  # noqa: PLC0415 - slow to load
 
-        units = [pickle.loads(each) for each in block["unit"].to_pylist()]  # noqa: S301 - the driver's own
-        report = pickle.dumps(self._grader.report(units))
+        units = [Unit.loaded(each) for each in block["unit"].to_pylist()]
+        report = self._grader.report(units).dumped()
         return pa.table({"report": pa.array([report], type=pa.binary())})
 
 
@@ -106,11 +105,11 @@ class RayPool:
     def run(
         self, job: Job, units: Sequence[bytes], *, workers: int, per_block: int
     ) -> Iterator[bytes]:
-        """Pickled reports on pickled units, as they come.
+        """Reports on units, as they come, both as they travel.
 
         Args:
             job: for each worker.
-            units: pickled.
+            units: what to grade.
             workers: graders; at most so many are under way.
             per_block: units that travel together.
 

@@ -25,7 +25,7 @@ def test_without_ray_it_says_in_one_line_what_to_install(call, shop, monkeypatch
     monkeypatch.setitem(sys.modules, "ray", None)
     done = call(*fill(shop))
     assert done.code == 6
-    assert done.err.splitlines()[-1].endswith("pip install 'relgate[ray]'")
+    assert "the package ray is missing; pip install 'relgate[ray]'\n" in done.err
     assert shop.calls == 0
 
 
@@ -45,7 +45,7 @@ def test_a_judge_of_the_pipelines_family_is_refused_before_ray_is_started(call, 
 def test_an_address_where_nothing_listens_is_one_line(call, shop):
     done = call(*fill(shop, "--run", "after.jsonl", "--ray-address", "127.0.0.1:1"))
     assert done.code == 6
-    assert "no Ray cluster at 127.0.0.1:1" in done.err.splitlines()[-1]
+    assert "no Ray cluster at 127.0.0.1:1" in done.err
     assert shop.calls == 0
 
 

@@ -13,14 +13,14 @@ import pytest
 
 from relgate.eval.cluster.grader import Grader
 from relgate.eval.cluster.judge import ClusterJudge
-from relgate.eval.cluster.messages import Job, variables_for
+from relgate.eval.cluster.messages import Job, Report, Unit, variables_for
 from relgate.eval.cluster.pool import RayPool
 from relgate.eval.judges import build_judge
 from relgate.eval.project import Project
-from relgate.judge.engine import CallPolicy
+from relgate.judge.engine import CallPolicy, CallStats
 from relgate.judge.fake import grade_lines
 from relgate.judge.prices import Price
-from relgate.judge.types import Ask, CallError, Candidate, GradeError
+from relgate.judge.types import Ask, CallError, Candidate, GradeError, JudgedHit, Usage
 from relgate.rubrics import load_rubric
 from relgate.rubrics.errors import PlatformError
 
@@ -53,8 +53,8 @@ class HerePool(RayPool):
             for _ in range(workers)
         ]
         for n, start in enumerate(range(0, len(units), per_block)):
-            block = [pickle.loads(each) for each in units[start : start + per_block]]  # noqa: S301
-            yield pickle.dumps(graders[n % workers].report(block))
+            block = [Unit.loaded(each) for each in units[start : start + per_block]]
+            yield graders[n % workers].report(block).dumped()
 
 
 @pytest.fixture
@@ -224,3 +224,25 @@ def test_a_worker_gets_no_variable_but_those_of_its_model():
     assert set(variables_for("compatible", environ)) == {"OPENAI_API_KEY", "OPENAI_BASE_URL"}
     assert set(variables_for("gemini-decisions", environ)) == {"GOOGLE_API_KEY"}
     assert variables_for("python", environ) == {}
+
+
+def test_what_travels_arrives_to_the_last_field():
+    odd = "fünf \ud800 \u0000"  # a lone surrogate too
+    unit = Unit(7, Ask(odd, (Candidate("a", odd), Candidate("b", ""))))
+    assert Unit.loaded(unit.dumped()) == unit
+    full = JudgedHit(
+        "a", 3, "E", odd, None, None, 10, 4, "2026-01-01T00:00:00+00:00", 2.5, 0.5, Usage(3, None),
+        (0.25, 0.25, 0.0, 0.5),
+    )  # fmt: skip
+    failed = JudgedHit(
+        "b", 0, "I", "judge-error", GradeError.TIMEOUT, "no reply", usage=Usage(0, 0)
+    )
+    report = Report(
+        ((0, [full, failed]), (1, [])),
+        CallStats(calls=3, cost_usd=0.5, models={"m-1", "m-2"}),
+        ("a line",),
+        (GradeError.PROVIDER, "dead"),
+        "a fault",
+    )
+    assert Report.loaded(report.dumped()) == report
+    assert Report.loaded(Report().dumped()) == Report()
