@@ -1,4 +1,4 @@
-# pyright: basic
+# pyright: basic, reportMissingImports=false
 """Ray itself: starts or joins a cluster, sends units, hands over reports. I/O.
 
 The only module that imports ray, an extra. Ray Data keeps as many blocks under way as the workers
