@@ -117,11 +117,12 @@ class Report:
     def loaded(cls, data: bytes) -> Report:
         """From what travelled."""
         said = json.loads(data)
-        spent = {**said["spent"], "models": set(said["spent"]["models"])}
+        spent = CallStats(**said["spent"])
+        spent.models = set(spent.models)
         stopped = said["stopped"]
         return cls(
             graded=tuple((number, [_hit(row) for row in rows]) for number, rows in said["graded"]),
-            spent=CallStats(**spent),
+            spent=spent,
             lines=tuple(said["lines"]),
             stopped=None if stopped is None else (GradeError(stopped[0]), stopped[1]),
             fault=said["fault"],
@@ -129,12 +130,8 @@ class Report:
 
 
 def _hit(row: dict[str, Any]) -> JudgedHit:
-    shares = row["probabilities"]
-    return JudgedHit(
-        **{
-            **row,
-            "error": None if row["error"] is None else GradeError(row["error"]),
-            "usage": Usage(**row["usage"]),
-            "probabilities": None if shares is None else tuple(shares),
-        }
-    )
+    error, shares = row["error"], row["probabilities"]
+    row["error"] = None if error is None else GradeError(error)
+    row["usage"] = Usage(**row["usage"])
+    row["probabilities"] = None if shares is None else tuple(shares)
+    return JudgedHit(**row)
