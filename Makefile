@@ -45,6 +45,7 @@ format: .venv/ready
 docs: .venv/ready ## pages made from code
 	$(PY) -m relgate.eval.report.rule_table > docs/rules.md
 	$(PY) -m relgate.eval.report.schema > docs/review.schema.json
+	$(PY) -m relgate.eval.demo.sizing docs/scale.md
 	$(PY) -m relgate.eval.report.setting_table > docs/settings.md
 
 site: .venv/ready ## the documentation as a site, out/site/html: a warning is a failure

@@ -113,10 +113,15 @@ class Pace:
         """Whether there is anything to wait for at all."""
         return bool(self._request_s or self._token_s)
 
-    async def wait(self, tokens: int) -> None:
-        """Waits for this call's turn and books what it takes."""
+    def book(self, tokens: int) -> float:
+        """Books what a call takes; returns the seconds until its turn, 0 and up."""
         moment = self._clock()
         start = max(moment, self._next)
         self._next = start + max(self._request_s, tokens * self._token_s)
-        if start > moment:
-            await asyncio.sleep(start - moment)
+        return start - moment
+
+    async def wait(self, tokens: int) -> None:
+        """Waits for this call's turn and books what it takes."""
+        left_s = self.book(tokens)
+        if left_s > 0:
+            await asyncio.sleep(left_s)
