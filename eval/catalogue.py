@@ -16,7 +16,7 @@ from relgate.eval.lists.jsontext import Content, Json, as_list, as_object, as_te
 from relgate.eval.lists.parquet import is_parquet, parquet_table
 from relgate.eval.lists.table import open_table
 from relgate.eval.lists.types import match_key
-from relgate.judge.prompt import candidate_summary, one_line
+from relgate.judge.prompt import candidate_fields, candidate_summary, one_line
 from relgate.judge.types import Candidate
 from relgate.rubrics.errors import InputError
 
@@ -28,6 +28,7 @@ _Row = tuple[int | None, dict[str, Json]]
 
 _TITLES = ("title", "name", "product_title")
 _TITLE_CHARS = 60
+_IMAGES = ("image", "image_url", "image_link", "images", "img", "thumbnail", "picture", "photo")
 
 
 class Catalogue:
@@ -117,9 +118,27 @@ class Catalogue:
         if product is None:
             return None
         named = {fold(name): value for name, value in product.items()}
-        own = named.get("text")
-        text = own if isinstance(own, str) and own.strip() else candidate_summary(named)
+        text = _own_text(named) or candidate_summary(named)
         return Candidate(doc_id, text) if text.strip() else None
+
+    def fields(self, doc_id: str) -> tuple[tuple[str, str], ...]:
+        """The named parts of what `candidate` shows, for people; empty where it is one `text`."""
+        named = {fold(name): value for name, value in (self.product(doc_id) or {}).items()}
+        return () if _own_text(named) else candidate_fields(named)
+
+    def image(self, doc_id: str) -> str | None:
+        """Where a product's first image is: a path or an address, or None."""
+        named = {fold(name): value for name, value in (self.product(doc_id) or {}).items()}
+        for value in map(named.get, _IMAGES):
+            first = value[0] if isinstance(value, list) and value else value
+            if isinstance(first, str) and first.strip():
+                return first.strip()
+        return None
+
+
+def _own_text(named: Mapping[str, Any]) -> str:
+    own = named.get("text")
+    return own if isinstance(own, str) and own.strip() else ""
 
 
 def read_catalogue(

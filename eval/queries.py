@@ -30,6 +30,7 @@ _OTHER = {
     "filters": ("filters", "filter"),
     "set": ("set",),
     "expect": ("expect",),
+    "need": ("need", "information_need", "narrative"),
 }
 _WITHIN = ("queries", "querySetQueries")  # golden sets, and OpenSearch's query sets
 _OF_GOLDEN = frozenset({"judgments", "surface", "failure_mode", "tags"})  # read elsewhere
@@ -55,6 +56,7 @@ class QueryRow:
         filters: the filters it is sent with, as text; None for none.
         set: `core`, `challenge` or `shadow`, or None.
         expect: what must come back: `non-empty`, `empty` or `>=1 grade>=2`, or None.
+        need: what the shopper is after, in a sentence, for people who grade; or None.
     """
 
     id: str
@@ -67,6 +69,7 @@ class QueryRow:
     filters: str | None = None
     set: str | None = None
     expect: str | None = None
+    need: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +131,8 @@ def read_queries(path: str | Path) -> QueryTable:
 
     JSON is a list, or an object with `queries` or OpenSearch's `querySetQueries`.
     Columns: `query_id` or `id`, `query` or `text` (one of the two is enough), and any of `head`,
-    `critical`, `stratum` (or `vertical`), `weight`, `locale`, `filters`, `set`, `expect`. Others
-    are passed over, and named.
+    `critical`, `stratum` (or `vertical`), `weight`, `locale`, `filters`, `set`, `expect`, `need`
+    (or `information_need`, `narrative`). Others are passed over, and named.
 
     Raises:
         InputError: any fault, with its line: no query column, a mark that is neither yes nor no,
@@ -243,6 +246,7 @@ def _query_row(values: Mapping[str, Json], path: str) -> QueryRow:
         filters=_filters(values.get("filters")),
         set=_one_of(_SETS, values, "set", path),
         expect=_one_of(_EXPECTED, values, "expect", path),
+        need=_text(values, "need", path),
     )
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "MAX_EXAMPLE_CHARS",
     "MAX_QUERY_CHARS",
     "MAX_TEXT_CHARS",
+    "candidate_fields",
     "candidate_summary",
     "judge_schema",
     "one_line",
@@ -76,7 +77,12 @@ def candidate_summary(product: Mapping[str, Any]) -> str:
     The price is always shown when known: a judge that cannot see it cannot confirm "under 5000".
     A product without any known field gives the empty string.
     """
-    parts: list[str] = []
+    return " | ".join(f"{name}: {value}" for name, value in candidate_fields(product))
+
+
+def candidate_fields(product: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """The fields of a product that a judge sees, by name, in the judge document's order."""
+    parts: list[tuple[str, str]] = []
     for name, keys in _FIELDS:
         value = next((text for key in keys if (text := _value_text(product.get(key)))), "")
         if name == "price" and value and (currency := _value_text(product.get("currency"))):
@@ -84,8 +90,8 @@ def candidate_summary(product: Mapping[str, Any]) -> str:
         if name == "description":
             value = one_line(value, MAX_DESCRIPTION_CHARS)
         if value:
-            parts.append(f"{name}: {value}")
-    return " | ".join(parts)
+            parts.append((name, value))
+    return tuple(parts)
 
 
 def _value_text(value: object) -> str:

@@ -30,6 +30,7 @@ COMMANDS: dict[str, str] = {
     "fill": "Have a judge grade the gaps, and write a new list.",
     "refresh": "Find stale judgments, grade anew, list people's for people.",
     "sample": "Draw the pairs that people should label, in blind order.",
+    "label": "Have people grade pairs on a local page.",
     "calibrate": "Measure how far a judge agrees with people.",
     "certificate": "Look at calibration certificates: show, verify, compare.",
     "agreement": "Measure how far raters agree, people and judges, from their labels.",

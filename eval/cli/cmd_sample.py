@@ -41,6 +41,7 @@ _ELSEWHERE = "name another --out"
 def command(out: Path, **flags: Any) -> None:  # noqa: ANN401 - click
     """Draw pairs for people to label: pooled, stratified, blind, the calibration part marked."""
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
+    from relgate.eval.cli.pooling import open_pool  # noqa: PLC0415
     from relgate.eval.sampling.draw import draw_sample  # noqa: PLC0415
     from relgate.eval.sampling.side import sample_document, sample_rows  # noqa: PLC0415
     from relgate.eval.sampling.write import spare_sheet, write_sheet  # noqa: PLC0415
@@ -58,12 +59,7 @@ def command(out: Path, **flags: Any) -> None:  # noqa: ANN401 - click
     load.spare_inputs([out, side], inputs)
     load.writable(out.parent)
     catalogue = load.load_catalogue(project, output)
-    pool = _pool(output, project, catalogue, flags)
-    if not pool.pairs:
-        raise click.UsageError(
-            f"nothing to label: of {pool.from_runs + pool.known_good:,} pairs, "
-            f"{pool.human_rated:,} are graded by people and {pool.no_text:,} have no text"
-        )
+    pool = open_pool(output, project, catalogue, flags)
     sample = draw_sample(pool.pairs, budget=flags["budget"], seed=flags["seed"])
     rows = sample_rows(sample, catalogue.candidate)
     spare_sheet(out, rows, mend=_ELSEWHERE)
@@ -76,46 +72,6 @@ def command(out: Path, **flags: Any) -> None:  # noqa: ANN401 - click
     output.file(side, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
     write_sheet(out, rows, mend=_ELSEWHERE)
     _say(output, document, side)
-
-
-def _pool(
-    output: Output,
-    project: Any,  # noqa: ANN401 - Project, lazily imported
-    catalogue: Any,  # noqa: ANN401 - likewise
-    flags: dict[str, Any],
-) -> Any:  # noqa: ANN401 - likewise
-    from relgate.eval.cli import load  # noqa: PLC0415 - numpy
-    from relgate.eval.inputs import align_inputs  # noqa: PLC0415
-    from relgate.eval.sampling.pool import POOL_DEPTH, pool_pairs  # noqa: PLC0415
-
-    listed = None
-    if project.judgments is not None:
-        listed = load.load_list(project, output, flags["list_format"]).judgments
-    read = [load.load_run(path, path.name, output, flags["run_format"]) for path in flags["runs"]]
-    table = load.load_queries(project)
-    aligned = align_inputs(listed, read, project, table=table)
-    older = [
-        align_inputs(_older(project, path, output), read, project, table=table)
-        for path in flags["known"]
-    ]
-    for line in (*aligned.axis.warnings, *aligned.warnings):
-        output.remark(line)
-    return pool_pairs(
-        aligned.judgments,
-        aligned.runs,
-        aligned.axis,
-        older=[(old.judgments, old.axis) for old in older],
-        has_text=lambda doc_id: catalogue.candidate(doc_id) is not None,
-        table=table,
-        depth=flags["depth"] or POOL_DEPTH,
-        floor=project.floor,
-    )
-
-
-def _older(project: Any, path: Path, output: Output) -> Any:  # noqa: ANN401 - lazily imported
-    from relgate.eval.cli import load  # noqa: PLC0415 - numpy
-
-    return load.load_list(project.model_copy(update={"judgments": path}), output).judgments
 
 
 def _say(output: Output, document: dict[str, Any], side: Path) -> None:

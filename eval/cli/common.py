@@ -270,6 +270,10 @@ class Output:
             inert = text.replace("##", "#\\u0023") if self._in_ci else text
             click.echo(self.masked(inert.rstrip("\n")), file=self._stdout)
 
+    def unmasked(self, text: str) -> None:
+        """One line of the result as it is: for links whose token a mask would make worthless."""
+        click.echo(text, file=self._stdout)
+
     def file(self, path: Path, text: str) -> None:
         """Writes a report, keys masked; never through a link that leads out of its folder.
 
