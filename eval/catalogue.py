@@ -28,7 +28,10 @@ _Row = tuple[int | None, dict[str, Json]]
 
 _TITLES = ("title", "name", "product_title")
 _TITLE_CHARS = 60
-_IMAGES = ("image", "image_url", "image_link", "images", "img", "thumbnail", "picture", "photo")
+_IMAGES = (
+    "image", "image_url", "imageurl", "image_link", "images", "img", "thumbnail", "picture",
+    "photo",
+)  # fmt: skip
 
 
 class Catalogue:
@@ -129,16 +132,20 @@ class Catalogue:
     def image(self, doc_id: str) -> str | None:
         """Where a product's first image is: a path or an address, or None."""
         named = {fold(name): value for name, value in (self.product(doc_id) or {}).items()}
-        for value in map(named.get, _IMAGES):
-            first = value[0] if isinstance(value, list) and value else value
-            if isinstance(first, str) and first.strip():
-                return first.strip()
-        return None
+        firsts = (_first(named.get(name)) for name in _IMAGES)
+        return next((text for text in firsts if text), None)
 
 
 def _own_text(named: Mapping[str, Any]) -> str:
     own = named.get("text")
     return own if isinstance(own, str) and own.strip() else ""
+
+
+def _first(value: Json) -> str:
+    """A text, or the first of a list of texts; empty for anything else."""
+    if isinstance(value, list):
+        value = value[0] if value else None
+    return value.strip() if isinstance(value, str) else ""
 
 
 def read_catalogue(

@@ -65,7 +65,6 @@ def serve(before: Path, after: Path, votes: Path, **flags: Any) -> None:  # noqa
     from relgate.eval.sidebyside.match import match_runs  # noqa: PLC0415
     from relgate.eval.sidebyside.site import VotePages  # noqa: PLC0415 - starlette
     from relgate.eval.sidebyside.votes import VoteFile, head_of  # noqa: PLC0415
-    from relgate.eval.web.access import Access  # noqa: PLC0415
     from relgate.eval.web.site import site  # noqa: PLC0415
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
@@ -75,7 +74,7 @@ def serve(before: Path, after: Path, votes: Path, **flags: Any) -> None:  # noqa
     matches = match_runs(aligned, k=project.k, seed=flags["seed"], sample=flags["sample"])
     _say_matches(output, matches)
     catalogue = None if project.catalogue is None else load.load_catalogue(project, output)
-    images, access = images_of(flags), Access.new("rater")
+    images = images_of(flags)
     with VoteFile(votes, head_of(matches, before=before.name, after=after.name)) as kept:
         if kept.torn:
             output.remark(f"{votes}: a last line that was cut short is taken out")
@@ -83,10 +82,10 @@ def serve(before: Path, after: Path, votes: Path, **flags: Any) -> None:  # noqa
         host_site(
             output,
             flags,
-            lambda door: site(
+            lambda access, door: site(
                 pages.routes(), pages=pages.pages, access=access, door=door, images=images
             ),
-            access=access,
+            roles=("rater",),
             opens="rater",
             kept=lambda: f"{len(kept.votes):,} votes are kept: relgate sxs tally --votes {votes}",
         )

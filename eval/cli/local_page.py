@@ -107,10 +107,13 @@ def host_site(
             keep_links(links_file, Links(door.port, access))
         app = make(access, door)
         links = {role: link(socket, access.tokens[role]) for role in roles}
-        _print_links(output, links)
-        if flags["open_page"]:
-            open_browser(links[opens])
-        serve(app, socket)
+
+        def ready() -> None:
+            _print_links(output, links)
+            if flags["open_page"]:
+                open_browser(links[opens])
+
+        serve(app, socket, ready=ready)
     output.remark(kept())
 
 

@@ -60,7 +60,8 @@ def dual_sample(tasks: Sequence[Task], share: float, *, seed: int = 0) -> frozen
         ).digest()
 
     ordered = sorted((task.pair for task in tasks), key=lot)
-    return frozenset(ordered[: math.ceil(share * len(ordered))])
+    wanted = math.ceil(round(share * len(ordered), 6))  # 0.07 * 100 is a little over 7
+    return frozenset(ordered[:wanted])
 
 
 class Board:

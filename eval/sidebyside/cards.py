@@ -6,13 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from relgate.eval.catalogue import Catalogue
-from relgate.eval.lists.columns import fold
 from relgate.eval.lists.types import match_key
 from relgate.eval.sidebyside.match import Match, Side
 
 __all__ = ["Card", "Shown", "shown"]
-
-_IMAGES = ("image", "image_url", "imageurl", "img", "thumbnail", "picture")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +80,9 @@ def _card(
     *,
     only_here: bool,
 ) -> Card:
-    product = None if catalogue is None else catalogue.product(doc_id)
-    if catalogue is None or product is None:
+    if catalogue is None or catalogue.product(doc_id) is None:
         return Card(doc_id, "", None, only_here)
-    named = {fold(name): value for name, value in product.items()}
-    images = (named.get(name) for name in _IMAGES)
-    image = next((i for i in images if isinstance(i, str) and i.strip()), None)
+    image = catalogue.image(doc_id)
     candidate = catalogue.candidate(doc_id)
     return Card(
         title=catalogue.title(doc_id) or doc_id,

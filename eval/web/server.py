@@ -13,9 +13,10 @@ import signal
 import socket
 import threading
 import webbrowser
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from ipaddress import ip_address
+from types import FrameType
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -100,10 +101,17 @@ def open_browser(url: str) -> None:
     threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
 
-def serve(app: ASGIApp, listening: socket.socket) -> None:
+def serve(
+    app: ASGIApp, listening: socket.socket, *, ready: Callable[[], None] = lambda: None
+) -> None:
     """Answers until Ctrl-C or SIGTERM, then ends the requests that are under way and returns.
 
     No request is logged: the first holds the token.
+
+    Args:
+        app: the site.
+        listening: where it listens; from here on browsers may connect.
+        ready: called first, to show the link; whoever stops it at once stops it cleanly too.
     """
     config = uvicorn.Config(
         app,
@@ -116,18 +124,28 @@ def serve(app: ASGIApp, listening: socket.socket) -> None:
         proxy_headers=False,
         timeout_graceful_shutdown=_STOP_S,
     )
-    with _stopped_by_signals(), suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets=[listening])
+    server = uvicorn.Server(config)
+    with _stopped_by_signals(server):
+        ready()
+        server.run(sockets=[listening])
 
 
 @contextmanager
-def _stopped_by_signals() -> Generator[None]:
-    """SIGTERM ends as Ctrl-C does; uvicorn raises what it caught once more when it has stopped."""
+def _stopped_by_signals(server: uvicorn.Server) -> Generator[None]:
+    """A signal before the server has its own handlers, or once it has stopped, ends nothing else.
+
+    uvicorn raises what it caught once more when it has stopped.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    old = signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        server.should_exit = True
+
+    old = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, old)
+        for number, handler in old.items():
+            signal.signal(number, handler)

@@ -56,8 +56,11 @@ routes = [
 host = sys.argv[2]
 with listen(host, network=True) as listening:
     app = site(routes, pages=Pages(), access=access, door=door_of(listening, host), images=images)
-    for role, token in access.tokens.items():
-        sys.stdout.write(f"{role} {link(listening, token)}\n")
-    sys.stdout.flush()
-    serve(app, listening)
+
+    def ready() -> None:
+        for role, token in access.tokens.items():
+            sys.stdout.write(f"{role} {link(listening, token)}\n")
+        sys.stdout.flush()
+
+    serve(app, listening, ready=ready)
 sys.stdout.write(f"kept {len(kept)}\n")

@@ -112,4 +112,5 @@
   window.addEventListener("beforeunload", (event) => { if (busy) event.preventDefault(); });
   watchImage();
   document.getElementById("card").focus({ preventScroll: true });
+  page.dataset.ready = "";
 })();
