@@ -26,7 +26,7 @@ def hit_of(row: StoredRow, candidate_id: str) -> JudgedHit:
         judged_at=row.judged_at,
         expected_grade=row.expected_grade,
         spread=row.spread,
-        usage=Usage(row.prompt_tokens, row.completion_tokens),
+        usage=Usage(row.prompt_tokens, row.completion_tokens, batch=row.batch),
         probabilities=row.probabilities,
     )
 
@@ -64,6 +64,7 @@ def row_of(
             position=hit.position,
             prompt_tokens=hit.usage.prompt_tokens,
             completion_tokens=hit.usage.completion_tokens,
+            batch=hit.usage.batch,
             query_hash=query_hash(query)[:SHORT_HASH_CHARS],
             text_hash=text_hash(candidate.text)[:SHORT_HASH_CHARS],
             doc_hash=text_hash(candidate.id)[:SHORT_HASH_CHARS],

@@ -109,7 +109,7 @@ class _Tally:
             self._grade(row)
 
     def _grade(self, row: StoredRow) -> None:
-        usage = Usage(row.prompt_tokens, row.completion_tokens)
+        usage = Usage(row.prompt_tokens, row.completion_tokens, batch=row.batch)
         self.by_judge[JudgeModel(row.version, row.model or "")] += tokens_of([usage])
         time = datetime.fromisoformat(row.judged_at)  # as instants: offsets may differ
         if self.oldest is None or time < datetime.fromisoformat(self.oldest):

@@ -31,8 +31,8 @@ __all__ = [
     "unseal",
 ]
 
-ROW_FORMAT: Final = 3
-"""The row format that this version writes. It reads 1 and 2 too; another number is a miss."""
+ROW_FORMAT: Final = 4
+"""The row format that this version writes. It reads 1 to 3 too; another number is a miss."""
 
 MAX_REASON_CHARS: Final = 2_000
 """Reasons are short by the prompt; what runs on past this is cut, so that rows stay small."""
@@ -41,7 +41,12 @@ SHORT_HASH_CHARS: Final = 16
 """Length of the hashes kept in a row: enough to tell texts apart, not to find them."""
 
 _SINCE_3: Final = frozenset({"prompt_tokens", "completion_tokens", "probabilities"})
-_LACKING: Final = {1: {"doc_hash", "parts", *_SINCE_3}, 2: set(_SINCE_3), 3: None}
+_LACKING: Final = {
+    1: {"doc_hash", "parts", "batch", *_SINCE_3},
+    2: {"batch", *_SINCE_3},
+    3: {"batch"},
+    4: None,
+}
 """Fields that a format does not have, so that an old row is written again as it was."""
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 _CHECKSUM_CHARS: Final = 32
@@ -93,11 +98,12 @@ class StoredRow(BaseModel):
             them; since format 3.
         completion_tokens: its part of the tokens that came back, likewise.
         probabilities: share of each grade, if the judge gave them; since format 3.
+        batch: whether its tokens were paid at the price of a provider's batch; since format 4.
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", hide_input_in_errors=True)
 
-    format: Literal[1, 2, 3] = ROW_FORMAT
+    format: Literal[1, 2, 3, 4] = ROW_FORMAT
     version: Name
     fingerprint: Name
     model: Name | None
@@ -116,6 +122,7 @@ class StoredRow(BaseModel):
     prompt_tokens: _Tokens = None
     completion_tokens: _Tokens = None
     probabilities: Annotated[tuple[_Share, ...], Field(max_length=101)] | None = None
+    batch: bool = False
 
 
 def clean_reason(reason: str) -> str:

@@ -34,12 +34,16 @@ class Tokens:
         uncounted: how many of them do not record their tokens.
         prompt: tokens sent for the others.
         completion: tokens that came back for them.
+        batch_prompt: those of `prompt` that were paid at the price of a provider's batch.
+        batch_completion: those of `completion`, likewise.
     """
 
     grades: int = 0
     uncounted: int = 0
     prompt: int = 0
     completion: int = 0
+    batch_prompt: int = 0
+    batch_completion: int = 0
 
     def __add__(self, other: Tokens) -> Tokens:
         """Both together."""
@@ -48,6 +52,8 @@ class Tokens:
             self.uncounted + other.uncounted,
             self.prompt + other.prompt,
             self.completion + other.completion,
+            self.batch_prompt + other.batch_prompt,
+            self.batch_completion + other.batch_completion,
         )
 
     def __sub__(self, other: Tokens) -> Tokens:
@@ -57,18 +63,32 @@ class Tokens:
             self.uncounted - other.uncounted,
             self.prompt - other.prompt,
             self.completion - other.completion,
+            self.batch_prompt - other.batch_prompt,
+            self.batch_completion - other.batch_completion,
         )
 
     def usd(self, price: Price | None) -> float | None:
-        """US dollars at `price`, of the counted ones alone; None without a price or a count."""
+        """US dollars at `price`, of the counted ones alone; None without a price or a count.
+
+        Args:
+            price: of single calls; tokens of batches count at the price of a batch.
+        """
         if price is None or self.grades == self.uncounted:
             return None
-        return cost_usd(price, prompt_tokens=self.prompt, completion_tokens=self.completion)
+        return cost_usd(
+            price,
+            prompt_tokens=self.prompt - self.batch_prompt,
+            completion_tokens=self.completion - self.batch_completion,
+        ) + cost_usd(
+            price.in_a_batch(),
+            prompt_tokens=self.batch_prompt,
+            completion_tokens=self.batch_completion,
+        )
 
 
 def tokens_of(usages: Iterable[Usage]) -> Tokens:
     """The sum over one grade a usage."""
-    grades = uncounted = prompt = completion = 0
+    grades = uncounted = prompt = completion = batch_prompt = batch_completion = 0
     for usage in usages:
         grades += 1
         if usage.prompt_tokens is None or usage.completion_tokens is None:
@@ -76,7 +96,9 @@ def tokens_of(usages: Iterable[Usage]) -> Tokens:
         else:
             prompt += usage.prompt_tokens
             completion += usage.completion_tokens
-    return Tokens(grades, uncounted, prompt, completion)
+            batch_prompt += usage.prompt_tokens * usage.batch
+            batch_completion += usage.completion_tokens * usage.batch
+    return Tokens(grades, uncounted, prompt, completion, batch_prompt, batch_completion)
 
 
 class SavedRecord(BaseModel):
@@ -91,11 +113,13 @@ class SavedRecord(BaseModel):
         uncounted: those of them whose grade does not record its tokens.
         prompt_tokens: what was sent for the others when they were paid for.
         completion_tokens: what came back for them.
+        batch_prompt_tokens: those of the first that were paid at a batch's price; since format 2.
+        batch_completion_tokens: those of the second, likewise.
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", hide_input_in_errors=True)
 
-    format: Literal[1] = 1
+    format: Literal[1, 2] = 2
     version: Name
     model: Name | None
     at: Time
@@ -103,11 +127,20 @@ class SavedRecord(BaseModel):
     uncounted: _Count
     prompt_tokens: _Count
     completion_tokens: _Count
+    batch_prompt_tokens: _Count = 0
+    batch_completion_tokens: _Count = 0
 
     @property
     def tokens(self) -> Tokens:
         """The counts alone."""
-        return Tokens(self.grades, self.uncounted, self.prompt_tokens, self.completion_tokens)
+        return Tokens(
+            self.grades,
+            self.uncounted,
+            self.prompt_tokens,
+            self.completion_tokens,
+            self.batch_prompt_tokens,
+            self.batch_completion_tokens,
+        )
 
 
 def new_saved_key() -> str:
@@ -133,6 +166,8 @@ def encode_saved(tokens: Tokens, *, version: str, model: str | None, at: datetim
         uncounted=tokens.uncounted,
         prompt_tokens=tokens.prompt,
         completion_tokens=tokens.completion,
+        batch_prompt_tokens=tokens.batch_prompt,
+        batch_completion_tokens=tokens.batch_completion,
     )
     return seal(record.model_dump_json(), key=key)
 

@@ -23,7 +23,6 @@ from relgate.eval.lists.read import read_list
 from relgate.eval.lists.types import JudgmentList, Query, Scale, Source
 from relgate.eval.opened_judge import OpenedJudge
 from relgate.eval.plans import plan_gaps
-from relgate.eval.project import Project
 from relgate.eval.queries import QueryTable, read_queries
 from relgate.judge.sync import run_sync
 from relgate.rubrics.errors import InputError
@@ -91,9 +90,7 @@ def groups_in(table: QueryTable) -> GroupsOf:
     return groups_of
 
 
-def plan_labels(
-    labels: JudgmentList, opened: OpenedJudge, catalogue: Catalogue, project: Project
-) -> FillPlan:
+def plan_labels(labels: JudgmentList, opened: OpenedJudge, catalogue: Catalogue) -> FillPlan:
     """What a calibration on `labels` would ask for; nothing is asked."""
     by_query: dict[int, list[str]] = {}
     for q, row in zip(labels.query.tolist(), labels.rows(), strict=True):
@@ -103,14 +100,13 @@ def plan_labels(
         QueryGaps(labels.queries[q], text_known=True, doc_ids=tuple(docs), returned=len(docs))
         for q, docs in by_query.items()
     ]
-    return plan_gaps(gaps, opened, catalogue, project)
+    return plan_gaps(gaps, opened, catalogue)
 
 
 def ask_judge(
     opened: OpenedJudge,
     labels: JudgmentList,
     catalogue: Catalogue,
-    project: Project,
     *,
     min_labels: int,
     on_progress: Progress | None = None,
@@ -139,7 +135,7 @@ def ask_judge(
         kind="baseline" if opened.name == "baseline" else "judge",
         costs=_asked_costs(opened, fresh, seconds)
         if fresh > 0
-        else _planned_costs(plan_labels(labels, replace(opened, cached=None), catalogue, project)),
+        else _planned_costs(plan_labels(labels, replace(opened, cached=None), catalogue)),
     )
 
 

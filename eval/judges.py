@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from relgate.cache.base import Store
 from relgate.cache.bulk import BulkCachedJudge
@@ -26,8 +27,10 @@ from relgate.judge.engine import CallPolicy
 from relgate.judge.llm import LlmJudge, make_llm_judge
 from relgate.judge.panel import PanelJudge, members_of, panel_of_shuffles
 from relgate.judge.parts import PartName, shown_parts
+from relgate.judge.providers.replay import RequestBook
 from relgate.judge.providers.select import (
     JudgeSpec,
+    check_batchable,
     decide_for,
     generate_for,
     parse_judge_spec,
@@ -37,6 +40,9 @@ from relgate.judge.sync import run_sync
 from relgate.judge.types import Candidate, Example, Generate, GenerateRequest, Judge, JudgedHit
 from relgate.rubrics import Rubric, load_rubric
 from relgate.rubrics.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from relgate.eval.batch.desk import BatchDesk
 
 __all__ = ["BuiltJudge", "build_judge", "open_judge"]
 
@@ -53,6 +59,7 @@ def open_judge(
     plan_only: bool = False,
     on_error: Callable[[str], None] | None = None,
     store: Store | None = None,
+    desk: BatchDesk | None = None,
 ) -> OpenedJudge:
     """The judge that `name` stands for. The caller closes it.
 
@@ -67,6 +74,7 @@ def open_judge(
         plan_only: it will not be asked, so no key is needed.
         on_error: told one line for each batch that failed.
         store: where its grades are kept; the project's cache by default.
+        desk: for a judge that is asked through its provider's batches.
 
     Grades in the cache from before a canary told that this judge moved are asked for anew.
 
@@ -77,6 +85,8 @@ def open_judge(
     """
     spec = parse_judge_spec(name)
     rubric = load_rubric(project.rubric)
+    if desk is not None:
+        _check_batches(spec, project)
     if spec.kind == "baseline":
         baseline = _baseline(rubric, labels, candidate_of)
         judge = baseline.out_of_fold() if out_of_fold else baseline
@@ -84,12 +94,15 @@ def open_judge(
         return OpenedJudge(name, judge, rubric, notes=(*baseline.notes, *idle))
     examples = _examples(project, rubric, labels, candidate_of)
     ask = _never if plan_only and spec.kind in {"openai", "compatible", "gemini"} else None
-    built = build_judge(name, project, rubric, examples=examples, on_error=on_error, ask=ask)
+    built = build_judge(
+        name, project, rubric, examples=examples, on_error=on_error, ask=ask, book=desk
+    )
     cluster = _cluster(built, name, project, examples=examples, tell=on_error)
     store = open_store(project.cache) if store is None else store
     moved = read_alarms(project.certificates).get(built.judge.fingerprint)
+    uncached = built.judge if desk is None else desk.around(built.judge, rubric)
     cached = (
-        CachedJudge(built.judge, store, since=moved)
+        CachedJudge(uncached, store, since=moved)
         if cluster is None
         else BulkCachedJudge(cluster, store, since=moved)
     )
@@ -99,12 +112,13 @@ def open_judge(
         rubric,
         llm=built.llm,
         cached=cached,
-        uncached=built.judge,
+        uncached=uncached,
         store=store,
         examples=examples,
         votes=project.panel_shuffles,
         members=built.members,
         cluster=cluster,
+        price=project.price(spec.model),
     )
 
 
@@ -132,6 +146,7 @@ def build_judge(
     policy: CallPolicy | None = None,
     on_error: Callable[[str], None] | None = None,
     ask: Generate | None = None,
+    book: RequestBook | None = None,
 ) -> BuiltJudge:
     """The judge over a model that `name` stands for: here as on a worker of a cluster.
 
@@ -143,6 +158,7 @@ def build_judge(
         policy: limits on calls; the project's own by default.
         on_error: told one line for each batch that failed.
         ask: in place of the way to the model.
+        book: of requests that are put off for a batch, and of their answers.
 
     Raises:
         UsageError: no such judge.
@@ -150,7 +166,16 @@ def build_judge(
     """
     spec = parse_judge_spec(name)
     limits = policy or _policy(project, spec)
-    llm = _llm(spec, project, rubric, examples=examples, on_error=on_error, ask=ask, policy=limits)
+    llm = _llm(
+        spec,
+        project,
+        rubric,
+        examples=examples,
+        on_error=on_error,
+        ask=ask,
+        policy=limits if book is None else _reading(limits),
+        book=book,
+    )
     voting = _panel(llm, project.panel_shuffles)
     judge = _KeylessJudge(voting or llm, rubric, known_secrets(os.environ))
     return BuiltJudge(judge, llm, () if voting is None else members_of(voting))
@@ -212,6 +237,7 @@ def _llm(
     on_error: Callable[[str], None] | None,
     ask: Generate | None,
     policy: CallPolicy,
+    book: RequestBook | None,
 ) -> LlmJudge:
     if spec.kind in {"openai-decisions", "gemini-decisions"}:
         return make_decision_judge(
@@ -225,7 +251,7 @@ def _llm(
             policy=policy,
         )
     return make_llm_judge(
-        ask or generate_for(spec, timeout_s=project.timeout_s, api=project.judge_api),
+        ask or generate_for(spec, timeout_s=project.timeout_s, api=project.judge_api, book=book),
         model=spec.model,
         family=project.judge_family,
         batch_size=project.batch_size,
@@ -253,6 +279,29 @@ def _policy(project: Project, spec: JudgeSpec) -> CallPolicy:
         max_cost_usd=project.max_cost,
         price=project.price(spec.model),
     )
+
+
+def _reading(policy: CallPolicy) -> CallPolicy:
+    """The policy of a judge that reads its answers from batches.
+
+    The desk keeps the budget, and no failure is a reason to leave the rest unread.
+    """
+    return replace(
+        policy,
+        attempts=1,
+        stop_after_failures=sys.maxsize,
+        requests_per_minute=None,
+        tokens_per_minute=None,
+        max_calls=None,
+        max_cost_usd=None,
+        price=None if policy.price is None else policy.price.in_a_batch(),
+    )
+
+
+def _check_batches(spec: JudgeSpec, project: Project) -> None:
+    check_batchable(spec)
+    if project.engine == "ray":
+        raise UsageError("engine ray makes live calls; leave it out, or leave out the batches")
 
 
 _INSTALLED = frozenset({"site-packages", "dist-packages"})

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from relgate.cache.base import Store
 from relgate.cache.judge import CachedJudge
 from relgate.eval.cluster.judge import ClusterJudge
 from relgate.judge.llm import LlmJudge
+from relgate.judge.prices import Price
 from relgate.judge.types import Example, Judge
 from relgate.rubrics import Rubric
 
-__all__ = ["OpenedJudge"]
+__all__ = ["Meter", "OpenedJudge"]
+
+
+class Meter(Protocol):
+    """Counts calls and money where that is not the call engine: in a provider's batches."""
+
+    @property
+    def calls(self) -> int:
+        """Requests sent so far."""
+        ...
+
+    @property
+    def cost_usd(self) -> float | None:
+        """US dollars spent so far; None where no price is known."""
+        ...
 
 
 @dataclass(slots=True)
@@ -31,6 +47,8 @@ class OpenedJudge:
         members: a panel's members, each of which the honesty rules must hold for.
         notes: what a reader should know.
         cluster: the judge's bulk work on a cluster, or None.
+        price: of the model in single calls; None when unknown.
+        meter: counts in place of the call engine, for a judge that is asked in batches.
     """
 
     name: str
@@ -45,22 +63,28 @@ class OpenedJudge:
     members: tuple[Judge, ...] = ()
     notes: tuple[str, ...] = ()
     cluster: ClusterJudge | None = None
+    price: Price | None = None
+    meter: Meter | None = None
 
     @property
     def calls(self) -> int | None:
         """Calls made to the model so far; None for a judge that makes none."""
+        if self.meter is not None:
+            return self.meter.calls
         return None if self.llm is None else self.llm.engine.stats.calls
 
     @property
     def cost_usd(self) -> float | None:
         """US dollars spent so far, by the price table; None where no price is known."""
+        if self.meter is not None:
+            return self.meter.cost_usd
         if self.llm is None or self.llm.engine.policy.price is None:
             return None
         return self.llm.engine.stats.cost_usd
 
     def spent(self) -> str:
         """Tokens and money so far, for a line of progress; empty for a judge without calls."""
-        if self.llm is None:
+        if self.llm is None or self.meter is not None:
             return ""
         stats = self.llm.engine.stats
         tokens = (
@@ -96,9 +120,7 @@ class OpenedJudge:
 
         None where no price is known or none of them records its tokens.
         """
-        if self.cached is None or self.llm is None:
-            return None
-        return self.cached.saved.usd(self.llm.engine.policy.price)
+        return None if self.cached is None else self.cached.saved.usd(self.price)
 
     def close(self) -> None:
         """Keeps what was saved, gives back the cache's files. May be called twice."""

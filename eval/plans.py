@@ -35,7 +35,7 @@ def plan_runs(
         project: settings.
         more: pairs to be asked about besides.
     """
-    return plan_gaps([*review_gaps(aligned, project), *more], opened, catalogue, project)
+    return plan_gaps([*review_gaps(aligned, project), *more], opened, catalogue)
 
 
 def plan_runs_open(
@@ -69,21 +69,19 @@ def plan_runs_open(
     asks = bool(state.left) and least is not most
     wave = state.next_wave(first, ranges) if asks else []
     return OpenPlan(
-        most=plan_gaps([*gaps, *more], opened, catalogue, project),
-        first=plan_gaps(wave, opened, catalogue, project) if asks else None,
+        most=plan_gaps([*gaps, *more], opened, catalogue),
+        first=plan_gaps(wave, opened, catalogue) if asks else None,
         verdict=least.word if least is most else None,
     )
 
 
-def plan_gaps(
-    gaps: Sequence[QueryGaps], opened: OpenedJudge, catalogue: Catalogue, project: Project
-) -> FillPlan:
+def plan_gaps(gaps: Sequence[QueryGaps], opened: OpenedJudge, catalogue: Catalogue) -> FillPlan:
     """What grading these pairs would ask for and cost; nothing is asked."""
     return plan_fill(
         gaps,
         catalogue.candidate,
         llm=opened.llm,
         cached=opened.cached,
-        price=None if opened.llm is None else project.price(opened.llm.model),
+        price=None if opened.llm is None else opened.llm.engine.policy.price,
         votes=opened.votes,
     )

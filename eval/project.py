@@ -28,6 +28,7 @@ __all__ = [
     "CONFIG_NAME",
     "Project",
     "first_problem",
+    "placed",
     "read_project",
     "read_toml",
     "scale_named",
@@ -207,7 +208,11 @@ def read_project(path: Path | None, *, folder: Path = Path()) -> Project:
     except ValidationError as error:
         raise first_problem(error, Project.model_fields, path) from None
     _check_values(project, path)
-    base = path.parent
+    return placed(project, path.parent)
+
+
+def placed(project: Project, base: Path) -> Project:
+    """The settings with their relative paths taken from `base`."""
     moved: dict[str, Path | str | tuple[Path, ...]] = {
         name: base / value for name in _PATHS if (value := getattr(project, name)) is not None
     }

@@ -229,6 +229,7 @@ class LlmJudge:
             model=self.model,
             temperature=self._temperature,
             max_output_tokens=self._max_output_tokens,
+            candidates=len(texts),
         )
 
     async def grade_in_order(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:

@@ -11,7 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-__all__ = ["PRICES", "PRICES_AS_OF", "Price", "cost_usd", "price_of"]
+__all__ = ["BATCH_SHARE", "PRICES", "PRICES_AS_OF", "Price", "cost_usd", "price_of"]
+
+BATCH_SHARE = 0.5
+"""What OpenAI and Google take for a call in a batch, as a share of the price of a single one."""
 
 PRICES_AS_OF = "2026-11"
 """When the table was put together, from public price lists read second-hand: check before use."""
@@ -28,6 +31,10 @@ class Price:
 
     input: float
     output: float
+
+    def in_a_batch(self) -> Price:
+        """The price of the same tokens in a provider's batch."""
+        return Price(self.input * BATCH_SHARE, self.output * BATCH_SHARE)
 
 
 PRICES: Mapping[str, Price] = MappingProxyType(

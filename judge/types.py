@@ -77,16 +77,24 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as the provider counted them, of a call or of one row; None where it did not say."""
+    """Tokens as the provider counted them, of a call or of one row; None where it did not say.
+
+    Attributes:
+        prompt_tokens: sent.
+        completion_tokens: come back.
+        batch: whether they were paid at the lower price of a provider's batch.
+    """
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    batch: bool = False
 
     def __add__(self, other: Usage) -> Usage:
         """Both together; unknown where either is."""
         return Usage(
             _sum(self.prompt_tokens, other.prompt_tokens),
             _sum(self.completion_tokens, other.completion_tokens),
+            batch=self.batch or other.batch,
         )
 
     def split(self, rows: int) -> list[Usage]:
@@ -97,7 +105,8 @@ class Usage:
         """
         prompts = _even(self.prompt_tokens, rows)
         completions = _even(self.completion_tokens, rows)
-        return [Usage(p, c) for p, c in zip(prompts, completions, strict=True)]
+        pairs = zip(prompts, completions, strict=True)
+        return [Usage(p, c, batch=self.batch) for p, c in pairs]
 
 
 def _sum(one: int | None, other: int | None) -> int | None:
@@ -170,6 +179,7 @@ class GenerateRequest:
         model: the model asked for; None lets `generate` pick.
         temperature: None sends none (some models refuse the parameter).
         max_output_tokens: None leaves it to the provider.
+        candidates: how many candidates the prompt holds.
     """
 
     system: str
@@ -178,6 +188,7 @@ class GenerateRequest:
     model: str | None = None
     temperature: float | None = None
     max_output_tokens: int | None = None
+    candidates: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ COMMANDS: dict[str, str] = {
     "compare": "Compare runs pair by pair: interval, p, effect, power.",
     "gaps": "List the documents that nobody rated.",
     "fill": "Have a judge grade the gaps, and write a new list.",
+    "batch": "Ask a judge through its provider's batches, at half the price.",
     "refresh": "Find stale judgments, grade anew, list people's for people.",
     "sample": "Draw the pairs that people should label, in blind order.",
     "label": "Have people grade pairs on a local page.",

@@ -238,7 +238,7 @@ def show_plans(job: Job) -> None:
     for name, family in job.wanted.asked:
         opened = _opened(job, name, family, plan_only=True)
         labels, _ = measuring_labels(job.labels, [opened], job.tuning, split=job.split)
-        plan = plan_labels(labels, opened, _catalogue(job), job.project)
+        plan = plan_labels(labels, opened, _catalogue(job))
         head = f"{name}: " if job.wanted.several else ""
         for line in plan_lines(plan):
             job.output.line(head + line)
@@ -283,7 +283,6 @@ def _ask(job: Job, opened: OpenedJudge) -> Measured:
         opened,
         labels,
         _catalogue(job),
-        job.project,
         min_labels=job.min_labels,
         on_progress=progress(job.output, "graded", opened.spent),
     )

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from relgate.eval.cli.common import (
-    FILE,
-    Output,
-    config_option,
-    engine_options,
-    judge_options,
-    list_options,
-    now,
-    output_options,
-    progress,
-    run_format_option,
-    settings,
-    spending_options,
+from relgate.eval.cli.common import FILE, FiniteRange, Output, now, progress
+from relgate.eval.cli.fill_inputs import (
+    FillInputs,
+    fill_options,
+    fill_project,
+    load_fill,
+    state_option,
 )
+
+if TYPE_CHECKING:
+    from relgate.eval.batch.desk import BatchDesk
 
 __all__ = ["command"]
 
@@ -28,79 +25,68 @@ _PROVIDER_TROUBLE = 6
 
 
 @click.command("fill")
-@click.option("--run", "runs", type=FILE, multiple=True, required=True, help="A run; repeatable.")
-@run_format_option
-@list_options
-@click.option("--catalogue", type=FILE, help="Product texts: what the judge sees.")
-@click.option("--queries", type=FILE, help="Query texts.")
-@judge_options
-@click.option("--system-model", "system_models", multiple=True, help="A model in the pipeline.")
-@click.option("--k", type=click.IntRange(1, 10_000), help="Depth; 10 by default.")
-@click.option("--all", "whole", is_flag=True, help="Fill whole runs, not only the top k.")
-@spending_options
-@engine_options
-@click.option("--certificates", type=FILE, help="Folder of calibration certificates.")
-@click.option("--cache", type=FILE, help="Folder of paid grades, or redis://...")
-@click.option(
-    "--override", "overrides", multiple=True, type=click.Choice(["family", "circular"]),
-    help="Override an honesty rule by name.",
-)  # fmt: skip
+@fill_options
 @click.option("--out", type=FILE, required=True, help="The new list: .jsonl or .csv.")
-@config_option
-@output_options
-def command(runs: tuple[Path, ...], out: Path, *, whole: bool, **flags: Any) -> int:  # noqa: ANN401
+@click.option(
+    "--via", type=click.Choice(["live", "batch"]), default="live",
+    help="live (default), or batch: the provider's batches, half the price, within a day.",
+)  # fmt: skip
+@state_option
+@click.option("--poll", type=FiniteRange(0.01), help="Seconds between looks at batches; 60.")
+def command(out: Path, *, via: str, state: Path | None, poll: float | None, **flags: Any) -> int:  # noqa: ANN401
     """Have a judge grade the gaps, and write a new list; people outrank judges."""
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
     from relgate.eval.cli.show import show_plan  # noqa: PLC0415
     from relgate.eval.filling import fill_runs  # noqa: PLC0415
-    from relgate.eval.inputs import align_inputs  # noqa: PLC0415
     from relgate.eval.lists.write import write_list  # noqa: PLC0415
     from relgate.eval.plans import plan_runs  # noqa: PLC0415
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
-    names = (
-        "judgments", "scale", "judgments_source", "catalogue", "queries", "judge",
-        "judge_family", "k", "certificates", "cache", "max_calls", "max_cost",
-        "engine", "ray_address", "ray_workers",
-    )  # fmt: skip
-    given = {name: flags[name] for name in names}
-    given |= {"system_models": flags["system_models"] or None, "fill": "all" if whole else None}
-    project = settings(output, flags["config"], given)
-    if project.judge is None:
-        raise click.UsageError("no judge: give --judge, or set judge in relgate.toml")
+    project = fill_project(output, flags)
     written_as = list_format(out)
-    load.spare_inputs([out], [project.judgments, project.catalogue, project.queries, *runs])
-    found = load.load_list(project, output, flags["list_format"])
-    read = [load.load_run(path, path.name, output, flags["run_format"]) for path in runs]
-    catalogue = load.load_catalogue(project, output)
-    aligned = align_inputs(found.judgments, read, project, table=load.load_queries(project))
-    opened = load.load_judge(
-        project,
-        output,
-        labels=found.judgments,
-        catalogue=catalogue,
-        overrides=flags["overrides"],
-        plan_only=flags["dry_run"],
-    )
-    load.hold_honest(opened, project, output, flags["overrides"])
-    for line in (*aligned.axis.warnings, *aligned.warnings):
-        output.remark(line)
+    desk = _desk(output, state) if via == "batch" else None
+    if desk is None and (state is not None or poll is not None):
+        raise click.UsageError("--state and --poll go with --via batch")
+    found = load_fill(project, output, flags, out=out, desk=desk)
     if flags["dry_run"]:
-        plan = plan_runs(aligned, opened, catalogue, project)
-        show_plan(output, plan)
+        show_plan(output, plan_runs(found.aligned, found.opened, found.catalogue, project))
         return 0
     load.writable(out.parent)
+    if desk is not None:
+        _wait(desk, found, output, poll_s=poll or 60.0, overrides=flags["overrides"])
     done = fill_runs(
-        aligned,
-        opened,
-        catalogue,
+        found.aligned,
+        found.opened,
+        found.catalogue,
         project,
         moment=now(),
-        on_progress=progress(output, "graded", opened.spent),
+        on_progress=progress(output, "graded", found.opened.spent),
     )
     for note in (*done.notes, *write_list(out, done.judgments, format=written_as)):
         output.remark(note)
-    return _report(output, done, out)
+    code = _report(output, done, out)
+    if desk is not None:
+        desk.finish()
+        if desk.job.state.halted is not None and not done.facts.graded:
+            return _PROVIDER_TROUBLE
+    return code
+
+
+def _desk(output: Output, state: Path | None) -> BatchDesk:
+    from relgate.eval.cli.batch_desk import open_desk  # noqa: PLC0415 - pydantic
+
+    return open_desk(output, state)
+
+
+def _wait(
+    desk: BatchDesk, found: FillInputs, output: Output, *, poll_s: float, overrides: tuple[str, ...]
+) -> None:
+    """Has the batches made, and waits until there is nothing more to wait for."""
+    from relgate.eval.cli.batch_desk import resumable, run_to_end  # noqa: PLC0415 - pydantic
+
+    desk.begin(found.opened, found.project, overrides=overrides)
+    with resumable(desk, output):
+        run_to_end(desk, found, output, poll_s=poll_s)
 
 
 def list_format(out: Path) -> Any:  # noqa: ANN401 - a Literal of write_list

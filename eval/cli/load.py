@@ -29,6 +29,7 @@ from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import PlatformError, UsageError
 
 if TYPE_CHECKING:
+    from relgate.eval.batch.desk import BatchDesk
     from relgate.eval.opened_judge import OpenedJudge
 
 __all__ = [
@@ -165,6 +166,7 @@ def load_judge(
     models: Iterable[str] | None = None,
     overrides: Iterable[str] = (),
     plan_only: bool = False,
+    desk: BatchDesk | None = None,
 ) -> OpenedJudge:
     """The project's judge; its cache is closed when the command ends.
 
@@ -177,6 +179,7 @@ def load_judge(
         models: the pipeline's models; the project's own by default.
         overrides: honesty rules overridden by name.
         plan_only: it will not be asked, so no key is needed.
+        desk: for a judge that is asked through its provider's batches.
 
     Raises:
         HonestyError: the judge's name tells that it is of the pipeline's family.
@@ -200,7 +203,8 @@ def load_judge(
         candidate_of=None if catalogue is None else catalogue.candidate,
         out_of_fold=out_of_fold,
         plan_only=plan_only,
-        on_error=output.remark,
+        on_error=output.remark if desk is None else None,  # what waits is no failure
+        desk=desk,
     )
     click.get_current_context().call_on_close(opened.close)
     return opened

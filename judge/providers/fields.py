@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ["count_of", "text_of"]
+from typing import cast
+
+__all__ = ["count_of", "fields_of", "text_of"]
+
+
+def fields_of(value: object) -> dict[str, object]:
+    """`value` if it is a JSON object, else one without fields."""
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
 
 
 def text_of(value: object) -> str | None:

@@ -14,6 +14,7 @@ from relgate.judge.providers.settings import (
 
 if TYPE_CHECKING:
     from relgate.judge.providers.gemini_client import GeminiGenerate
+    from relgate.judge.providers.replay import Wire
 
 __all__ = ["gemini_generate"]
 
@@ -25,6 +26,7 @@ def gemini_generate(
     api_version: str | None = None,
     timeout_s: float = 60.0,
     thinking_budget: int | None = None,
+    wire: Wire | None = None,
 ) -> GeminiGenerate:
     """A `generate` over the google-genai SDK, its own retries and continuations off.
 
@@ -37,6 +39,7 @@ def gemini_generate(
         timeout_s: the limit of one call, seconds, from its start to the last byte.
         thinking_budget: tokens for thinking; they count against `max_output_tokens`. 0 turns
             thinking off where the model allows it, None leaves it to the model.
+        wire: asked in place of the network; for batches.
 
     Raises:
         ProviderUnavailableError: no key, or an impossible one.
@@ -52,4 +55,5 @@ def gemini_generate(
         api_version=api_version,
         timeout_s=checked_timeout_s(timeout_s),
         thinking_budget=thinking_budget,
+        wire=wire,
     )

@@ -13,6 +13,7 @@ from google.genai import types
 from relgate.judge.providers.attempt import attempt
 from relgate.judge.providers.gemini_reply import failure_of, reply_of
 from relgate.judge.providers.loops import LoopLocal, tls_context
+from relgate.judge.providers.replay import Wire, transport
 from relgate.judge.types import CallError, GenerateReply, GenerateRequest, GradeError
 
 __all__ = ["GOOGLE", "GeminiClient", "GeminiGenerate", "gemini_clients"]
@@ -29,14 +30,20 @@ class GeminiClient:
 
 
 def gemini_clients(
-    *, api_key: str, base_url: str, api_version: str | None, timeout_s: float
+    *,
+    api_key: str,
+    base_url: str,
+    api_version: str | None,
+    timeout_s: float,
+    wire: Wire | None = None,
 ) -> LoopLocal[GeminiClient]:
     """Clients for one endpoint, one an event loop, the SDK's own retries off."""
+    below = None if wire is None else transport(wire)
 
     def make() -> GeminiClient:
         # A client of ours, for the SDK would otherwise take aiohttp where it is installed, with
         # hidden retries and other exceptions; and follow redirects, key in hand.
-        http = httpx2.AsyncClient(verify=tls_context(), follow_redirects=False)
+        http = httpx2.AsyncClient(verify=tls_context(), follow_redirects=False, transport=below)
         options = types.HttpOptions(
             base_url=base_url,
             api_version=api_version,
@@ -75,6 +82,7 @@ class GeminiGenerate:
         api_version: str | None,
         timeout_s: float,
         thinking_budget: int | None,
+        wire: Wire | None,
     ) -> None:
         self._key = api_key
         self._base_url = base_url or GOOGLE
@@ -86,6 +94,7 @@ class GeminiGenerate:
             base_url=self._base_url,
             api_version=api_version,
             timeout_s=timeout_s,
+            wire=wire,
         )
 
     def __repr__(self) -> str:

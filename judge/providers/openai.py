@@ -14,6 +14,7 @@ from relgate.judge.providers.settings import (
 
 if TYPE_CHECKING:
     from relgate.judge.providers.openai_client import OpenAIGenerate
+    from relgate.judge.providers.replay import Wire
 
 __all__ = ["openai_generate"]
 
@@ -24,6 +25,7 @@ def openai_generate(
     base_url: str | None = None,
     timeout_s: float = 60.0,
     api: Literal["chat", "responses"] = "chat",
+    wire: Wire | None = None,
 ) -> OpenAIGenerate:
     """A `generate` over the openai SDK, its own retries off.
 
@@ -34,6 +36,7 @@ def openai_generate(
             OPENAI_BASE_URL, else OpenAI itself.
         timeout_s: the limit of one call, seconds, from its start to the last byte.
         api: `chat` for chat completions, which every compatible endpoint has, or `responses`.
+        wire: asked in place of the network; for batches.
 
     Raises:
         ProviderUnavailableError: no key, or an impossible one.
@@ -48,4 +51,5 @@ def openai_generate(
         base_url=None if url is None else checked_url(url),
         timeout_s=checked_timeout_s(timeout_s),
         api=api,
+        wire=wire,
     )

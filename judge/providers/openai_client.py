@@ -18,6 +18,7 @@ from relgate.judge.providers.openai_request import (
     responses_format,
     without_refused,
 )
+from relgate.judge.providers.replay import Wire, transport
 from relgate.judge.types import CallError, GenerateReply, GenerateRequest, GradeError
 
 __all__ = ["OPENAI", "OpenAIGenerate", "openai_clients"]
@@ -26,9 +27,10 @@ OPENAI = "https://api.openai.com/v1"
 
 
 def openai_clients(
-    *, api_key: str, base_url: str, timeout_s: float
+    *, api_key: str, base_url: str, timeout_s: float, wire: Wire | None = None
 ) -> LoopLocal[openai.AsyncOpenAI]:
     """Clients for one endpoint, one an event loop, the SDK's own retries off."""
+    below = None if wire is None else transport(wire)
 
     def make() -> openai.AsyncOpenAI:
         return openai.AsyncOpenAI(
@@ -36,7 +38,7 @@ def openai_clients(
             base_url=base_url,
             timeout=timeout_s,
             max_retries=0,
-            http_client=openai.DefaultAsyncHttpxClient(verify=tls_context()),
+            http_client=openai.DefaultAsyncHttpxClient(verify=tls_context(), transport=below),
         )
 
     return LoopLocal(make, openai.AsyncOpenAI.close)
@@ -56,6 +58,7 @@ class OpenAIGenerate:
         base_url: str | None,
         timeout_s: float,
         api: Literal["chat", "responses"],
+        wire: Wire | None,
     ) -> None:
         self._key = api_key
         self._base_url = base_url or OPENAI
@@ -65,7 +68,7 @@ class OpenAIGenerate:
         fields = ("max_completion_tokens", "max_tokens")
         self._abilities = Abilities(token_fields=fields if base_url is None else fields[::-1])
         self._clients = openai_clients(
-            api_key=api_key, base_url=self._base_url, timeout_s=timeout_s
+            api_key=api_key, base_url=self._base_url, timeout_s=timeout_s, wire=wire
         )
 
     def __repr__(self) -> str:

@@ -50,6 +50,8 @@ def failure_of(error: Exception, *, base_url: str, secrets: Iterable[str] = ()) 
             return CallError(GradeError.TIMEOUT, said, retry=True)
         case openai.APIConnectionError():
             below = error.__cause__ if isinstance(error.__cause__, Exception) else error
+            if isinstance(below, CallError):  # of a transport of ours, see `replay`
+                return below
             known = common_failure(below, base_url=base_url, secrets=secrets)
             said = one_line(f"connection to {base_url} failed: {below}", secrets=secrets)
             return known or CallError(GradeError.PROVIDER, said, retry=True)

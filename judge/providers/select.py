@@ -13,15 +13,31 @@ from types import ModuleType
 from typing import Literal, assert_never, cast
 
 from relgate.judge.decide import Decide
+from relgate.judge.providers.batches import Batches
 from relgate.judge.providers.decisions import gemini_decide, openai_decide
 from relgate.judge.providers.gemini import gemini_generate
 from relgate.judge.providers.openai import openai_generate
-from relgate.judge.providers.settings import checked_url
+from relgate.judge.providers.replay import RequestBook, replayed
+from relgate.judge.providers.settings import (
+    GEMINI_KEYS,
+    OPENAI_KEYS,
+    checked_key,
+    checked_timeout_s,
+    checked_url,
+)
 from relgate.judge.redact import one_line, redact
 from relgate.judge.types import Generate
 from relgate.rubrics.errors import UsageError
 
-__all__ = ["JUDGE_FORMS", "JudgeSpec", "decide_for", "generate_for", "parse_judge_spec"]
+__all__ = [
+    "JUDGE_FORMS",
+    "JudgeSpec",
+    "batches_for",
+    "check_batchable",
+    "decide_for",
+    "generate_for",
+    "parse_judge_spec",
+]
 
 JUDGE_FORMS = (
     "baseline",
@@ -103,11 +119,22 @@ def parse_judge_spec(text: str) -> JudgeSpec:
     raise UsageError(f"{redact(text)!r} names no judge; write one of: {', '.join(JUDGE_FORMS)}")
 
 
+def check_batchable(spec: JudgeSpec) -> None:
+    """Refuses a judge whose provider has no batch API that we speak.
+
+    Raises:
+        UsageError: any but `openai:` and `gemini:`.
+    """
+    if spec.kind not in {"openai", "gemini"}:
+        raise UsageError(f"{spec} cannot be asked in batches; only openai:MODEL and gemini:MODEL")
+
+
 def generate_for(
     spec: JudgeSpec,
     *,
     timeout_s: float = 60.0,
     api: Literal["chat", "responses"] = "chat",
+    book: RequestBook | None = None,
 ) -> Generate:
     """The `generate` behind `spec`; the caller passes `spec.model` on in each request.
 
@@ -116,19 +143,25 @@ def generate_for(
             for which see `decide_for`.
         timeout_s: the limit of one call, seconds; the user's own function keeps its own.
         api: for `openai`, which of its two protocols.
+        book: for `openai` and `gemini`, asked in place of the provider: see `replay`.
 
     Raises:
         UsageError: the user's module or function is not there or cannot be used; the baseline; a
-            judge over `decisions`.
+            judge over `decisions`; a book for a judge that has no batches.
         ProviderUnavailableError: no API key.
     """
+    if book is not None:
+        check_batchable(spec)
+    wire = None if book is None else book.answer
     match spec.kind:
         case "openai":
-            return openai_generate(timeout_s=timeout_s, api=api)
+            found = openai_generate(timeout_s=timeout_s, api=api, wire=wire)
+            return found if book is None else replayed(found, book)
         case "compatible":
             return openai_generate(base_url=spec.base_url, timeout_s=timeout_s)
         case "gemini":
-            return gemini_generate(timeout_s=timeout_s)
+            made = gemini_generate(timeout_s=timeout_s, wire=wire)
+            return made if book is None else replayed(made, book)
         case "python":
             return _user_function(spec)
         case "baseline":
@@ -137,6 +170,36 @@ def generate_for(
             raise UsageError(f"{spec} answers in probabilities, which is not wanted here")
         case _:
             assert_never(spec.kind)
+
+
+def batches_for(
+    spec: JudgeSpec, *, timeout_s: float = 60.0, api: Literal["chat", "responses"] = "chat"
+) -> Batches:
+    """The batch API behind a judge. Reads the environment; the SDK loads here.
+
+    Args:
+        spec: an `openai:` or `gemini:` judge.
+        timeout_s: the limit of one call, seconds; moving a file may take longer.
+        api: for `openai`, which of its two protocols the requests speak.
+
+    Raises:
+        UsageError: another judge, or an address that cannot be meant.
+        ProviderUnavailableError: no key.
+    """
+    check_batchable(spec)
+    name = "OPENAI_BASE_URL" if spec.kind == "openai" else "GOOGLE_GEMINI_BASE_URL"
+    given = os.environ.get(name) or None
+    url = None if given is None else checked_url(given)
+    keys = OPENAI_KEYS if spec.kind == "openai" else GEMINI_KEYS
+    key = checked_key(None, names=keys, environ=os.environ, optional=url is not None)
+    timeout = checked_timeout_s(timeout_s)
+    if spec.kind == "openai":
+        from relgate.judge.providers.openai_batch import OpenAIBatches  # noqa: PLC0415 - heavy SDK
+
+        return OpenAIBatches(api_key=key, base_url=url, timeout_s=timeout, api=api)
+    from relgate.judge.providers.gemini_batch import GeminiBatches  # noqa: PLC0415 - heavy SDK
+
+    return GeminiBatches(api_key=key, base_url=url, timeout_s=timeout)
 
 
 def decide_for(spec: JudgeSpec, *, timeout_s: float = 60.0) -> Decide:

@@ -62,7 +62,7 @@ def test_a_row_moved_to_another_key_is_a_miss():
 @pytest.mark.parametrize(
     "change",
     [
-        {"format": 4},
+        {"format": 5},
         {"grade": -1},
         {"grade": True},
         {"grade": "2"},

@@ -139,8 +139,9 @@ def test_a_judge_that_shows_nothing_has_no_parts_nor_has_a_panel_with_it(paid):
 @pytest.mark.parametrize(
     ("number", "lacking"),
     [
-        (1, {"doc_hash", "parts", "prompt_tokens", "completion_tokens", "probabilities"}),
-        (2, {"prompt_tokens", "completion_tokens", "probabilities"}),
+        (1, {"doc_hash", "parts", "prompt_tokens", "completion_tokens", "probabilities", "batch"}),
+        (2, {"prompt_tokens", "completion_tokens", "probabilities", "batch"}),
+        (3, {"batch"}),
     ],
 )
 def test_a_row_of_an_old_format_is_read_and_written_again_as_it_was(number, lacking):

@@ -1,0 +1,73 @@
+"""A judge that answers from batches, and puts off what they do not hold. Reads through its job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from relgate.eval.batch.units import Units
+from relgate.judge.parts import PartName, shown_parts
+from relgate.judge.sync import run_sync
+from relgate.judge.types import Candidate, GradeError, Judge, JudgedHit
+from relgate.rubrics import Rubric
+
+__all__ = ["BatchedJudge"]
+
+
+class BatchedJudge:
+    """A `Judge` around one whose requests go through a `RequestBook`.
+
+    A group of documents is graded whole: as long as one of its requests has no answer, all of its
+    rows are `not-asked`, so that its grades are those of a live call.
+
+    Args:
+        inner: the judge.
+        rubric: what its grades mean.
+
+    Attributes:
+        units: the groups; set before the first grade.
+        partial: whether a group gives what it has, for nothing more will come.
+    """
+
+    units: Units
+    partial = False
+
+    def __init__(self, inner: Judge, rubric: Rubric) -> None:
+        self.version = inner.version
+        self.fingerprint = inner.fingerprint
+        self.model = inner.model
+        self.family = inner.family
+        self.batch_size = inner.batch_size
+        self.rubric = rubric
+        self._inner = inner
+
+    @property
+    def parts(self) -> Mapping[PartName, str] | None:
+        """See `parts`: the inner judge's."""
+        return shown_parts(self._inner)
+
+    async def grade(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
+        """One row a candidate, in their order; new ones become a group."""
+        fresh = [c for c in candidates if self.units.place(query, c) is None]
+        if fresh:
+            self.units.add(query, fresh)
+        places = [self.units.place(query, c) for c in candidates]
+        groups = {place[0]: await self.unit(place[0]) for place in places if place is not None}
+        return [
+            replace(groups[place[0]][place[1]], id=candidate.id)
+            for candidate, place in zip(candidates, places, strict=True)
+            if place is not None
+        ]
+
+    async def unit(self, number: int) -> list[JudgedHit]:
+        """The rows of one group."""
+        query, candidates = self.units.get(number)
+        hits = await self._inner.grade(query, candidates)
+        late = next((hit for hit in hits if hit.error is GradeError.NOT_ASKED), None)
+        if late is not None and not self.partial:
+            return [replace(late, id=candidate.id) for candidate in candidates]
+        return [replace(hit, usage=replace(hit.usage, batch=True)) for hit in hits]
+
+    def grade_sync(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
+        """As `grade`, for callers without an event loop."""
+        return run_sync(self.grade(query, candidates))
