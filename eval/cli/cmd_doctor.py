@@ -19,8 +19,8 @@ def command(config: Path | None, **flags: bool) -> int:
     """Say what is set up here, what is missing, and what to run next.
 
     Asks no model, reaches no provider and writes nothing. A part that is missing is no fault. Exit
-    code 0 when nothing is wrong; else that of the first fault: 2 a setting or a file, 5 the
-    honesty rules, 6 a package, a key, the cache.
+    code 0 when nothing is wrong; else that of the first fault: 1 a certificate that does not hold,
+    2 a setting or a file, 5 the honesty rules, 6 a package, a key, the cache.
     """
     from relgate.eval.doctor.look import look  # noqa: PLC0415 - pydantic, numpy
 

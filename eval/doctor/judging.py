@@ -29,6 +29,7 @@ from relgate.rubrics.errors import PlatformError
 
 __all__ = ["cache_check", "judging_checks"]
 
+_DOES_NOT_HOLD = 1  # as of relgate certificate verify
 _KEYS = {
     "openai": OPENAI_KEYS,
     "openai-decisions": OPENAI_KEYS,
@@ -128,7 +129,8 @@ def _certificate(name: str, project: Project, opened: list[OpenedJudge], now: da
         )
     missing = found.state is Standing.MISSING
     says = found.problem or found.state.value
-    return Check("certificate", State.MISSING if missing else State.FAULT, says, run=run)
+    state = State.MISSING if missing else State.FAULT
+    return Check("certificate", state, says, run=run, exit_code=_DOES_NOT_HOLD)
 
 
 def cache_check(project: Project) -> Check:

@@ -174,7 +174,7 @@ def test_a_certificate_is_found_expires_and_is_of_one_judge(call, project):
         None, folder=Path(), environ=os.environ, now=datetime.now(UTC) + timedelta(days=400)
     )
     (check,) = [c for c in later.checks if c.name == "certificate"]
-    assert (check.state.value, later.exit_code) == ("fault", 2)
+    assert (check.state.value, later.exit_code) == ("fault", 1)
     assert "expired" in check.says
     assert any(step.startswith("relgate calibrate --human judgments.csv") for step in later.steps)
 

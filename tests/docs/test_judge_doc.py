@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shlex
 import subprocess
 import sys
 from collections import Counter
@@ -14,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from relgate.eval.demo.example import write_example
 from relgate.judge import GenerateReply, GradeError, candidate_summary, render_prompt
 from relgate.judge.parse import ParsedReply, parse_reply
 from relgate.judge.prompt import MAX_DESCRIPTION_CHARS, MAX_QUERY_CHARS, MAX_TEXT_CHARS
@@ -101,7 +98,8 @@ def test_every_error_every_attack_and_every_limit_is_named(page: str):
         assert f"{limit:,}" in page
 
 
-def test_the_gain_on_the_page_is_the_one_that_the_script_prints(page: str, root: Path):
+def test_the_gain_on_the_page_is_the_one_that_the_script_prints(root: Path):
+    page = (root / "docs" / "reranker.md").read_text("utf-8")
     script = root / "examples" / "rerank_service" / "measure_gain.py"
     done = subprocess.run(  # noqa: S603 - our own script
         [sys.executable, script], capture_output=True, text=True, check=True, cwd=root
@@ -109,20 +107,6 @@ def test_the_gain_on_the_page_is_the_one_that_the_script_prints(page: str, root:
     table, circular = done.stdout.split("\n\n")
     assert f"\n{table}\n" in page
     assert circular.startswith("Evaluated by the judge that reranked: exit code 5\n")
-
-
-def test_the_pages_commands_run(page: str, tmp_path: Path):
-    write_example(tmp_path)
-    (block,) = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
-    for line in block.splitlines():
-        done = subprocess.run(  # noqa: S603 - our own page
-            [sys.executable, "-m", "relgate.eval", *shlex.split(line)[1:], "--items", "10",
-             "--texts", "4"],
-            cwd=tmp_path, env={**os.environ, "NO_COLOR": "1"},
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode in {0, 1}, done.stderr
-        assert (tmp_path / "check" / "judge-check.md").is_file()
 
 
 def test_nothing_on_the_page_waits_to_be_filled_in(page: str):
