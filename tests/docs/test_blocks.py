@@ -173,8 +173,8 @@ def test_a_planted_fault_in_python_toml_and_json_is_found(tmp_path):
 def test_what_a_comment_says_holds_for_the_next_block_alone(tmp_path):
     blocks = page_with(
         tmp_path,
-        "<!-- not run: why -->\n\n```sh\na\n```\n\n```sh\nb\n```\n\n<!-- not run: why -->\n\nText.\n"
-        "\n```sh\nc\n```\n\n- list\n\n  <!-- exits: 4 -->\n\n  ```sh\n  d\n  ```\n\n    indented\n",
+        "<!-- not run: why -->\n\n```sh\na\n```\n\n```sh\nb\n```\n\n"
+        "<!-- not run: why -->\n\nText.\n\n```sh\nc\n```\n\n- list\n\n  <!-- exits: 4 -->\n\n  ```sh\n  d\n  ```\n\n    indented\n",
     )
     assert [(b.language, b.not_run, b.exits) for b in blocks] == [
         ("sh", "why", ()), ("sh", None, ()), ("sh", None, ()), ("sh", None, (4,)),

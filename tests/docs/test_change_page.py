@@ -15,7 +15,7 @@ def blocks(root: Path, language: str) -> list[str]:
 
 
 def test_the_example_is_a_description_that_can_be_read(root: Path, tmp_path: Path) -> None:
-    (description,), (case,) = blocks(root, "toml"), blocks(root, "json")
+    (description, _links), (case,) = blocks(root, "toml"), blocks(root, "json")
     (tmp_path / "change.toml").write_text(description, "utf-8")
     (tmp_path / "filter_cases.jsonl").write_text(case, "utf-8")
     (tmp_path / "latency_after.csv").write_text("latency_ms\n8.1\n22.0\n", "utf-8")

@@ -6,10 +6,19 @@ import csv
 import json
 import random
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
+
+from relgate.eval.inputs import align_inputs
+from relgate.eval.project import Project
+from relgate.eval.runs.read import read_run
+from relgate.eval.sidebyside.match import left_of, match_runs
+from relgate.eval.sidebyside.types import Preference, Vote
+from relgate.eval.sidebyside.votes import VoteFile, head_of
 
 
 def _rows(folder: Path) -> list[dict[str, str]]:
@@ -35,7 +44,7 @@ def _near(rng: random.Random, grade: str) -> int:
 
 def _graded(folder: Path, path: Path, fingerprint: str) -> None:
     """What a judge gave, in a file of relgate's own."""
-    rng = random.Random(fingerprint)
+    rng = random.Random(fingerprint)  # noqa: S311 - example data
     _lines(
         path,
         (
@@ -50,10 +59,15 @@ def _graded(folder: Path, path: Path, fingerprint: str) -> None:
     )  # fmt: skip
 
 
+_FEW = 300  # rows: a calibration's time goes with them
+
+
 def calibration(folder: Path) -> None:
-    rng, rows = random.Random(7), _rows(folder)
+    rows = _rows(folder)[:_FEW]
+    rng = random.Random(7)  # noqa: S311 - example data
     shutil.copy(folder / "catalogue.jsonl", folder / "products.jsonl")
-    shutil.copy(folder / "judgments.csv", folder / "labels.csv")
+    for name in ("judgments", "labels"):
+        _table(folder / f"{name}.csv", list(rows[0]), (list(r.values()) for r in rows))
     for name, fingerprint in (("grades", "deadbeef"), ("old", "feedface"), ("judge", "cafebabe")):
         _graded(folder, folder / f"{name}.jsonl", fingerprint)
     pairs = [(r["query"], r["doc_id"], r["grade"]) for r in rows]
@@ -156,6 +170,28 @@ def refresh(folder: Path) -> None:
     _lines(folder / "old.jsonl", [*people, *rest])
 
 
+def scale(folder: Path) -> None:
+    """The list and the run as Parquet, written by `relgate convert`."""
+    for name, words in (("list", ["judgments.csv"]), ("run", ["before.jsonl", "--run"])):
+        relgate = [sys.executable, "-m", "relgate.eval", "convert", *words, "--to", "parquet"]
+        subprocess.run(  # noqa: S603 - our own command
+            [*relgate, "--out", f"{name}.parquet"], cwd=folder, check=True, capture_output=True
+        )
+
+
+def sxs(folder: Path) -> None:
+    """What two raters answered on the page."""
+    runs = [read_run(folder / f"{name}.json", name=name) for name in ("before", "after")]
+    matches = match_runs(align_inputs(None, runs, Project()), k=10)
+    with VoteFile(
+        folder / "votes.jsonl", head_of(matches, before="before.json", after="after.json")
+    ) as votes:
+        for rater, prefers in (("ann", Preference.AFTER), ("bob", Preference.SAME)):
+            for match in matches.matches[:20]:
+                side = left_of(matches, rater, match.query.id)
+                votes.add(Vote(rater, match.query.id, match.query.shown, prefers, side, ""))
+
+
 def vector(folder: Path) -> None:
     rng = np.random.default_rng(5)
     documents, queries = rng.normal(size=(300, 8)), rng.normal(size=(40, 8))
@@ -187,5 +223,7 @@ FILES: dict[str, Callable[[Path], None]] = {
     "docs/formats.md": formats,
     "docs/judge.md": judge,
     "docs/refresh.md": refresh,
+    "docs/scale.md": scale,
+    "docs/sxs.md": sxs,
     "docs/vector.md": vector,
 }
