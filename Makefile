@@ -47,6 +47,7 @@ docs: .venv/ready ## pages made from code
 	$(PY) -m relgate.eval.report.schema > docs/review.schema.json
 	$(PY) -m relgate.eval.demo.sizing docs/scale.md
 	$(PY) -m relgate.eval.report.setting_table > docs/settings.md
+	$(PY) docs/_site/pictures.py docs/pictures
 
 site: .venv/ready ## the documentation as a site, out/site/html: a warning is a failure
 	$(PY) -m sphinx -q -W --keep-going -c docs -b html -d out/site/.doctrees . out/site/html

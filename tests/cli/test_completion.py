@@ -80,7 +80,8 @@ def test_completion_loads_nothing_heavy():
     code = (
         "import sys\nfrom relgate.eval.cli import main\nsys.argv = ['relgate']\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\n"
-        "print(sorted({'numpy', 'pydantic', 'sklearn', 'openai'} & set(sys.modules)), file=sys.stderr)"
+        "heavy = {'numpy', 'pydantic', 'sklearn', 'openai'} & set(sys.modules)\n"
+        "print(sorted(heavy), file=sys.stderr)"
     )
     done = subprocess.run(  # noqa: S603 - our own interpreter
         [sys.executable, "-c", code], capture_output=True, text=True, check=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -26,7 +27,12 @@ from relgate.eval.project import read_project
 from relgate.eval.runs.read import read_run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PAGES = sorted([*ROOT.glob("docs/**/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
+PAGES = sorted(
+    [
+        *ROOT.glob("docs/**/*.md"),
+        *(ROOT / f"{n}.md" for n in ("README", "CONTRIBUTING", "SECURITY")),
+    ]
+)
 BIN = Path(sys.executable).parent
 
 RUN = {"sh", "python"}
@@ -77,8 +83,8 @@ def run(command: list[str], folder: Path, environ: dict[str, str]) -> tuple[int,
     return done.returncode, done.stdout
 
 
-def run_shell(block: Block, folder: Path, environ: dict[str, str]) -> None:
-    """Each command's own exit code, as a shell that a person types into sees it."""
+def run_shell(block: Block, folder: Path, environ: dict[str, str]) -> str:
+    """Each command's own exit code, as a shell that a person types into sees it; the output."""
     codes = folder / ".codes"
     codes.write_text("", "utf-8")
     trap = f"trap 'echo $? >> {codes}' ERR\nset -o pipefail\n"
@@ -86,14 +92,24 @@ def run_shell(block: Block, folder: Path, environ: dict[str, str]) -> None:
     found = tuple(map(int, codes.read_text("utf-8").split()))
     assert found == block.exits, f"{block.place}: exit codes {found}\n{said[-3000:]}"
     assert "Traceback" not in said, f"{block.place}\n{said[-3000:]}"
+    return said
 
 
-def run_python(block: Block, folder: Path, environ: dict[str, str]) -> None:
+def run_python(block: Block, folder: Path, environ: dict[str, str]) -> str:
     file = folder / f"test_block{abs(hash(block.place))}.py"
     file.write_text(block.text, "utf-8")
     words = ["-m", "pytest", "-q", "-p", "no:cacheprovider"] if block.pytest else ["-W", "error"]
     code, said = run([sys.executable, *words, str(file)], folder, environ)
     assert code == 0, f"{block.place}\n{said[-3000:]}"
+    return said
+
+
+def printed(block: Block, said: str) -> None:
+    """Each line of the block is in the output; `...` stands for anything."""
+    flat = " ".join(said.split())
+    for line in block.text.splitlines():
+        wanted = ".*".join(re.escape(" ".join(part.split())) for part in line.split("..."))
+        assert re.search(wanted, flat), f"{block.place}: {line!r} is not in\n{said[-3000:]}"
 
 
 def read_file(block: Block, folder: Path) -> None:
@@ -130,14 +146,17 @@ def test_the_blocks_of_a_page_do_what_it_says(page: Path, tmp_path: Path, model:
         **model.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "NO_COLOR": "1",
     }  # fmt: skip
     environ.pop("CI", None)
+    said = ""
     for block in blocks_of(page, ROOT):
-        if block.not_run is not None or block.language in SHOWN:
+        if block.not_run is not None:
             continue
-        if block.language == "sh":
-            run_shell(block, tmp_path, environ)
+        if block.output:
+            printed(block, said)
+        elif block.language == "sh":
+            said = run_shell(block, tmp_path, environ)
         elif block.language == "python":
-            run_python(block, tmp_path, environ)
-        else:
+            said = run_python(block, tmp_path, environ)
+        elif block.language not in SHOWN:
             read_file(block, tmp_path)
 
 
@@ -168,6 +187,18 @@ def test_a_planted_fault_in_python_toml_and_json_is_found(tmp_path):
         run_python(code, tmp_path, dict(os.environ))
     with pytest.raises(Exception, match="judgments"):
         read_file(settings, tmp_path)
+
+
+def test_a_planted_output_that_is_not_printed_is_found(tmp_path):
+    code, right, wrong = page_with(
+        tmp_path,
+        "```python\nprint('one   two')\nprint('three')\n```\n\n<!-- output -->\n\n```text\none two\n"
+        "t...e\n```\n\n<!-- output -->\n\n```text\nfour\n```\n",
+    )
+    said = run_python(code, tmp_path, dict(os.environ))
+    printed(right, said)
+    with pytest.raises(AssertionError, match="four"):
+        printed(wrong, said)
 
 
 def test_what_a_comment_says_holds_for_the_next_block_alone(tmp_path):

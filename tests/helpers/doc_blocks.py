@@ -6,6 +6,7 @@ A comment right before a block may hold, for the tests:
     <!-- exits: 1 4 -->            the codes that its commands end with, those of 0 left out
     <!-- file: change.toml -->     it is a file of that name, and is read by that file's own reader
     <!-- pytest -->                it is a test file
+    <!-- output -->                what the block before it prints; `...` stands for anything
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-_SAYS = re.compile(r"<!-- (not run|exits|file|pytest)(?:: (.*?))? -->", re.DOTALL)
+_SAYS = re.compile(r"<!-- (not run|exits|file|pytest|output)(?:: (.*?))? -->", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Block:
         exits: codes other than 0 that its commands end with.
         file: the name that it is a file of, or None.
         pytest: it is a test file.
+        output: it is what the block before it prints.
     """
 
     place: str
@@ -40,6 +42,7 @@ class Block:
     exits: tuple[int, ...] = ()
     file: str | None = None
     pytest: bool = False
+    output: bool = False
 
 
 def blocks_of(page: Path, root: Path) -> list[Block]:
@@ -60,6 +63,7 @@ def blocks_of(page: Path, root: Path) -> list[Block]:
                     exits=tuple(map(int, said.get("exits", "").split())),
                     file=said.get("file"),
                     pytest="pytest" in said,
+                    output="output" in said,
                 )
             )
             said = {}
