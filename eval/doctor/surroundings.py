@@ -11,10 +11,18 @@ from relgate.eval.project import Project
 
 __all__ = ["ci_check", "extra_checks", "golden_check", "python_check"]
 
-_EXTRAS = {"parquet": "pyarrow", "redis": "redis", "web": "starlette"}
+_EXTRAS = {
+    "parquet": "pyarrow",
+    "large": "duckdb",
+    "redis": "redis",
+    "ray": "ray",
+    "web": "starlette",
+}
 _FOR = {
     "parquet": "Parquet files",
+    "large": "lists larger than memory",
     "redis": "a cache on a Redis server",
+    "ray": "fills over a Ray cluster",
     "web": "local pages that people grade on",
 }
 
@@ -54,6 +62,10 @@ def _needs(extra: str, project: Project) -> str | None:
 
     if extra == "redis":
         return None if redis_url(project.cache) is None else shown_place(project.cache)
+    if extra == "ray":
+        return 'engine = "ray"' if project.engine == "ray" else None
+    if extra != "parquet":
+        return None
     files = (project.judgments, project.catalogue, project.queries)
     return next((str(f) for f in files if f is not None and f.suffix == ".parquet"), None)
 

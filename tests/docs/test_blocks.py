@@ -42,8 +42,9 @@ SHOWN = {"text"}  # output, and the layout of files: nothing to run
 NOT_RUN = Counter(
     {
         "another test runs it": 1,
+        "starts a Ray cluster; another test runs it": 1,
         "serves until it is stopped; another test runs it": 1,
-        "installs a package": 3,
+        "installs a package": 4,
         "is what CI runs": 2,
         "needs a Redis server": 1,
         "needs an Elasticsearch": 1,
@@ -192,8 +193,8 @@ def test_a_planted_fault_in_python_toml_and_json_is_found(tmp_path):
 def test_a_planted_output_that_is_not_printed_is_found(tmp_path):
     code, right, wrong = page_with(
         tmp_path,
-        "```python\nprint('one   two')\nprint('three')\n```\n\n<!-- output -->\n\n```text\none two\n"
-        "t...e\n```\n\n<!-- output -->\n\n```text\nfour\n```\n",
+        "```python\nprint('one   two')\nprint('three')\n```\n\n<!-- output -->\n\n```text\n"
+        "one two\nt...e\n```\n\n<!-- output -->\n\n```text\nfour\n```\n",
     )
     said = run_python(code, tmp_path, dict(os.environ))
     printed(right, said)
@@ -205,7 +206,8 @@ def test_what_a_comment_says_holds_for_the_next_block_alone(tmp_path):
     blocks = page_with(
         tmp_path,
         "<!-- not run: why -->\n\n```sh\na\n```\n\n```sh\nb\n```\n\n"
-        "<!-- not run: why -->\n\nText.\n\n```sh\nc\n```\n\n- list\n\n  <!-- exits: 4 -->\n\n  ```sh\n  d\n  ```\n\n    indented\n",
+        "<!-- not run: why -->\n\nText.\n\n```sh\nc\n```\n\n"
+        "- list\n\n  <!-- exits: 4 -->\n\n  ```sh\n  d\n  ```\n\n    indented\n",
     )
     assert [(b.language, b.not_run, b.exits) for b in blocks] == [
         ("sh", "why", ()), ("sh", None, ()), ("sh", None, ()), ("sh", None, (4,)),
