@@ -45,6 +45,7 @@ NOT_RUN = Counter(
         "starts a Ray cluster; another test runs it": 1,
         "serves until it is stopped; another test runs it": 2,
         "installs a package": 5,
+        "needs a provider's batches; another test runs it": 2,
         "is what CI runs": 2,
         "needs a Redis server": 1,
         "needs an Elasticsearch": 1,
