@@ -83,10 +83,18 @@ def _card(
     if catalogue is None or catalogue.product(doc_id) is None:
         return Card(doc_id, "", None, only_here)
     image = catalogue.image(doc_id)
-    candidate = catalogue.candidate(doc_id)
     return Card(
         title=catalogue.title(doc_id) or doc_id,
-        text="" if candidate is None else candidate.text,
+        text=_rest(catalogue, doc_id),
         image=None if image is None else address(image),
         only_here=only_here,
     )
+
+
+def _rest(catalogue: Catalogue, doc_id: str) -> str:
+    """What a judge sees of a product, but for its title."""
+    fields = catalogue.fields(doc_id)
+    if fields:
+        return " | ".join(f"{name}: {value}" for name, value in fields if name != "title")
+    candidate = catalogue.candidate(doc_id)
+    return "" if candidate is None else candidate.text
