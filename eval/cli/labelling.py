@@ -50,11 +50,13 @@ def run_labelling(output: Output, flags: Mapping[str, Any]) -> None:
     kept_in = _answers_path(flags)
     if flags["out"] is not None:
         list_format(flags["out"])
-        load.spare_inputs([flags["out"]], [*flags["sheets"], project.judgments, flags["review"]])
+        _spare_inputs(flags, project, kept_in)
     rubric = load_rubric(project.rubric)
     images = images_of(flags)
-    tasks = _tasks(output, project, flags, images)
-    judge = _judge(output, project, flags, rubric, tasks)
+    judged_in = flags["review"] or flags["judge_grades"]
+    judged = None if judged_in is None else _list(output, project, judged_in)
+    tasks = _tasks(output, project, flags, images, judged)
+    judge = {} if judged is None else _judge(output, rubric, judged, tasks)
     third = None if flags["third"] is None else rater_name(flags["third"])
     board = Board(tasks, dual=dual_sample(tasks, flags["dual"], seed=flags["seed"]), third=third)
     head = Head(KIND, tasks_key(tasks), len(tasks), rubric.version, rubric.max_grade)
@@ -78,10 +80,22 @@ def _refuse_misfits(flags: Mapping[str, Any]) -> None:
     if len(given) != 1:
         raise UsageError("name what to grade: --sheet, --run or --review, one of the three")
     stray = [name for name in _FROM_RUNS if flags[name] is not None]
+    if flags["review"] is not None and flags["judge_grades"] is not None:
+        raise UsageError("--review has the judge's grades already; leave out --judge-grades")
     if stray and given != ["runs"]:
         raise UsageError(f"--{stray[0]} goes with --run")
     if flags["third"] is not None and rater_name(flags["third"]) is None:
         raise UsageError(f"--third {flags['third']!r} is no name")
+
+
+def _spare_inputs(flags: Mapping[str, Any], project: Project, kept_in: Path) -> None:
+    inputs = [
+        *flags["sheets"], *flags["runs"], flags["review"], flags["judge_grades"],
+        project.judgments, project.catalogue, project.queries,
+    ]  # fmt: skip
+    load.spare_inputs([flags["out"]], inputs)
+    if flags["out"].resolve() == kept_in.resolve():
+        raise UsageError(f"{kept_in} holds the answers; name another --out")
 
 
 def _answers_path(flags: Mapping[str, Any]) -> Path:
@@ -93,13 +107,17 @@ def _answers_path(flags: Mapping[str, Any]) -> Path:
 
 
 def _tasks(
-    output: Output, project: Project, flags: Mapping[str, Any], images: Images
+    output: Output,
+    project: Project,
+    flags: Mapping[str, Any],
+    images: Images,
+    judged: JudgmentList | None,
 ) -> tuple[Task, ...]:
     needed = not flags["sheets"]  # a sheet holds texts itself
     catalogue = (
         load.load_catalogue(project, output) if needed or project.catalogue is not None else None
     )
-    rows = _rows(output, project, flags, catalogue)
+    rows = _rows(output, project, flags, catalogue, judged)
     table = load.load_queries(project)
     found = gather(rows, catalogue=catalogue, table=table, image_address=images.address)
     _say_gathered(output, found)
@@ -109,13 +127,17 @@ def _tasks(
 
 
 def _rows(
-    output: Output, project: Project, flags: Mapping[str, Any], catalogue: Catalogue | None
+    output: Output,
+    project: Project,
+    flags: Mapping[str, Any],
+    catalogue: Catalogue | None,
+    judged: JudgmentList | None,
 ) -> Sequence[SheetRow]:
-    if flags["review"] is not None:
-        judged = judged_rows(_list(output, project, flags["review"]))
-        if not judged:
+    if flags["review"] is not None and judged is not None:
+        reviewed = judged_rows(judged)
+        if not reviewed:
             raise UsageError(f"{flags['review']}: no judge graded any pair of it")
-        return judged
+        return reviewed
     if flags["runs"] and catalogue is not None:
         return _pool_rows(output, project, flags, catalogue)
     rows: list[SheetRow] = []
@@ -143,22 +165,14 @@ def _list(output: Output, project: Project, path: Path) -> JudgmentList:
 
 
 def _judge(
-    output: Output,
-    project: Project,
-    flags: Mapping[str, Any],
-    rubric: Rubric,
-    tasks: Sequence[Task],
+    output: Output, rubric: Rubric, judged: JudgmentList, tasks: Sequence[Task]
 ) -> dict[tuple[str, str], JudgeGrade]:
-    path = flags["judge_grades"] or flags["review"]
-    if path is None:
-        return {}
-    judgments = _list(output, project, path)
-    if judgments.scale.max_grade != rubric.max_grade:
+    if judged.scale.max_grade != rubric.max_grade:
         raise UsageError(
-            f"rubric {rubric.tag} grades 0 to {rubric.max_grade}, and {path} is on scale "
-            f"{judgments.scale.name}; name another --rubric or --scale"
+            f"rubric {rubric.tag} grades 0 to {rubric.max_grade}, and the judge's list is on scale "
+            f"{judged.scale.name}; name another --rubric or --scale"
         )
-    found = judge_grades(judgments, tasks)
+    found = judge_grades(judged, tasks)
     output.remark(f"a judge graded {len(found):,} of the {len(tasks):,} pairs")
     return found
 
@@ -168,11 +182,13 @@ def _say_gathered(output: Output, found: Gathered) -> None:
         f"of {found.images:,} images are not shown: the page loads none from other machines; "
         "--images serves a folder, --image-host allows a host"
     )
+    bare = sum(task.query.text is None for task in found.tasks)
     changed = "pairs have another text in the catalogue than on the sheet; today's is shown"
     for n, what in (
         (found.no_text, "pairs have no text to show and are left out"),
         (found.changed, changed),
         (found.images_held_back, held_back),
+        (bare, "pairs are of queries without a text in any file: people see ids; give --queries"),
     ):
         if n:
             output.remark(f"{n:,} {what}")

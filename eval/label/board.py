@@ -83,7 +83,7 @@ class Board:
         self.tasks = {task.pair: task for task in tasks}
         self.by_key = {task.key: task for task in tasks}
         self._dual = dual
-        self._third = third
+        self._third = None if third is None else third.casefold()
         self._live: dict[_Pair, dict[str, Answer]] = {pair: {} for pair in self.tasks}
         self._ids: dict[str, Answer] = {}
         self._own: dict[str, list[Answer]] = {}
@@ -186,7 +186,7 @@ class Board:
             }
         )
         if self.disputed(pair):
-            return self._third in (None, rater) and not holders
+            return self._third in (None, rater.casefold()) and not holders
         return len(self.grades(pair)) + len(holders) < self._needs(pair)
 
     def _needs(self, pair: _Pair) -> int:

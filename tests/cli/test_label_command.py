@@ -117,10 +117,12 @@ def test_a_torn_line_is_said_and_the_rest_exported(call, answered):
         (("--sheet", "no.csv"), "no.csv: no such file"),
         (("--sheet", "s.csv", "--budget", "3"), "--budget goes with --run"),
         (("--sheet", "s.csv", "--sheet", "s.csv"), "--answers is missing"),
+        (("--review", "judgments.csv", "--judge-grades", "s.csv"), "leave out --judge-grades"),
         (("--sheet", "s.csv", "--third", " "), "is no name"),
         (("--sheet", "s.csv", "--dual", "1.5"), "1.5 is not in the range"),
         (("--sheet", "s.csv", "--out", "labels.txt"), "end it in"),
         (("--sheet", "s.csv", "--out", "s.csv"), "it is an input"),
+        (("--sheet", "s.csv", "--answers", "a.jsonl", "--out", "a.jsonl"), "holds the answers"),
         (("--sheet", "s.csv", "--rubric", "no-such"), "no rubric"),
         (("--sheet", "s.csv", "--host", "0.0.0.0"), "--allow-network"),  # noqa: S104 - refused
         (("--sheet", "s.csv", "--images", "nowhere"), "no such folder"),

@@ -77,7 +77,7 @@ def test_a_named_third_rater_alone_decides(tasks, answer):
     board = Board([task], dual=frozenset([task.pair]), third="zoe")
     board.take([answer(task, "ann", 3), answer(task, "ben", 0)])
     assert board.next_for("cem", 0) is None
-    assert board.next_for("zoe", 0) is task
+    assert board.next_for("Zoe", 0) is task
 
 
 def test_what_one_skipped_goes_to_another_and_not_back(tasks, answer):
