@@ -9,13 +9,12 @@ import click
 
 from relgate.eval.cli.common import FILE, FiniteRange, Output, config_option, output_options
 from relgate.eval.cli.local_page import page_options
+from relgate.eval.label.language import LANGUAGES
 
 if TYPE_CHECKING:
     from relgate.eval.label.figures import Figures
 
 __all__ = ["command"]
-
-_LANGUAGES = ("en", "de", "ar")
 
 _answers_option = click.option(
     "--answers", type=FILE, required=True, help="The file of answers that `relgate label` keeps."
@@ -38,7 +37,7 @@ _answers_option = click.option(
 @click.option("--seed", type=int, default=0, help="Another seed draws another lot.")
 @click.option("--dual", type=FiniteRange(0, 1), default=0.2, help="Share graded by two; 0.2.")
 @click.option("--third", help="Who decides where two differ; by default whoever is free.")
-@click.option("--language", type=click.Choice(_LANGUAGES), default="en", help="Of the page.")
+@click.option("--language", type=click.Choice(LANGUAGES), default="en", help="Of the page.")
 @click.option("--out", type=FILE, help="Write the judgment list there at the end.")
 @page_options
 @config_option

@@ -151,7 +151,7 @@ class LabelSite:
     async def owner(self, request: Request) -> Response:
         """Progress and agreement."""
         need(request, OWNER)
-        return self.pages.page("owner.html", lang="en", dir="ltr", **self._figures())
+        return self.pages.page("owner.html", **self._figures())
 
     async def owner_figures(self, request: Request) -> Response:
         """The part of the owner's page that changes."""
@@ -159,8 +159,9 @@ class LabelSite:
         return self.pages.page("figures.html", **self._figures())
 
     def _figures(self) -> dict[str, Any]:
-        n_grades = self.desk.rubric.max_grade + 1
-        return {"found": figures(self.desk.board, n_grades=n_grades), "rubric": self.desk.rubric}
+        rubric = self.desk.rubric
+        found = figures(self.desk.board, n_grades=rubric.max_grade + 1)
+        return {**_spoken(language("en")), "found": found, "rubric": rubric}
 
     def _rater(self, sent: _Sent) -> str:
         name = rater_name(sent.rater)

@@ -4,14 +4,14 @@
   const page = document.getElementById("page");
   const work = document.getElementById("work");
   const status = document.getElementById("status");
-  const alert = document.getElementById("alert");
+  const problem = document.getElementById("alert");
   const skip = document.getElementById("skip");
   const keys = document.getElementById("keys");
   const RETRY_MS = 1500;
   let busy = false;
 
   const say = (text) => { status.textContent = text; };
-  const warn = (text) => { alert.textContent = text; alert.hidden = !text; };
+  const warn = (text) => { problem.textContent = text; problem.hidden = !text; };
   const pause = (ms) => new Promise((done) => setTimeout(done, ms));
   // Not randomUUID: browsers keep that from pages on plain HTTP of another machine.
   const newId = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
@@ -46,7 +46,7 @@
     const told = JSON.parse(text);
     warn(told.kept ? "" : told.said);
     say(told.kept ? told.said : "");
-    work.innerHTML = told.html;
+    work.innerHTML = told.html; // made and escaped by the server
     watchImage();
     document.getElementById("card").focus({ preventScroll: true });
     window.scrollTo(0, 0);

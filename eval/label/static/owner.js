@@ -3,7 +3,7 @@
 (() => {
   const EVERY_MS = 3000;
   const figures = document.getElementById("figures");
-  const alert = document.getElementById("alert");
+  const problem = document.getElementById("alert");
   const live = document.getElementById("live");
 
   async function look() {
@@ -11,12 +11,12 @@
     try {
       const answer = await fetch("/owner/figures");
       const text = await answer.text();
-      alert.hidden = answer.ok;
+      problem.hidden = answer.ok;
       if (answer.ok) figures.innerHTML = text;
-      else alert.textContent = text;
+      else problem.textContent = text;
     } catch {
-      alert.hidden = false;
-      alert.textContent = "relgate cannot be reached; the figures are those from before.";
+      problem.hidden = false;
+      problem.textContent = "relgate cannot be reached; the figures are those from before.";
     }
   }
   setInterval(look, EVERY_MS);
