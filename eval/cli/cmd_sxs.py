@@ -36,7 +36,10 @@ _NO_GATE = "A preference of people stands beside the gate; it is no verdict and 
 
 @click.group("sxs")
 def command() -> None:
-    """Show two runs side by side, blind, keep people's votes, and count them."""
+    """Show two runs side by side, blind, keep people's votes, and count them.
+
+    Every command takes --json, --quiet and --no-color.
+    """
 
 
 @command.command("serve")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relgate.eval.lists.build import ListBuilder
 from relgate.eval.lists.ids import Ids
@@ -33,32 +34,42 @@ def list_of_grades(
             Unicode NFC with two grades.
     """
     origin = Provenance(Source.IMPORT) if provenance is None else provenance
-    docs = Ids.of(tuple(chain.from_iterable(grades.values())))
-    values = list(chain.from_iterable(own.values() for own in grades.values()))
+    given: list[dict[str, int]] = []
+    plain = "".join(grades).isascii() and "" not in grades
+    for own in grades.values():  # a dictionary at a time: its texts are looked at while at hand
+        given.append(dict(own))
+        plain = plain and "" not in own and all(map(str.isascii, own))
+    values = list(chain.from_iterable(own.values() for own in given))
     for kind in set(map(type, values)) - {int}:
         query, doc = next((q, d) for q, own in grades.items() for d in own if type(own[d]) is kind)
         raise InputError(
             f"the grade of document {doc!r} of query {query!r} is a {kind.__name__}",
             mend="use whole numbers",
         )
-    simple = docs.plain_texts is not None and "".join(grades).isascii() and "" not in grades
-    if not simple or any("" in own for own in grades.values()) or not _on_scale(values, scale):
+    held = _on_scale(values, scale) if plain else None
+    if held is None:
         return _careful(grades, scale, origin)
-    counts = np.fromiter(map(len, grades.values()), np.int64, len(grades))
+    counts = np.fromiter(map(len, given), np.int64, len(given))
     return JudgmentList(
         scale=scale,
         queries=tuple(map(Query, grades)),
-        query=np.repeat(np.arange(len(grades), dtype=np.int32), counts),
-        doc_id=docs,
-        grade=np.array(values, np.int16),
+        query=np.repeat(np.arange(len(given), dtype=np.int32), counts),
+        doc_id=Ids.later(len(values), lambda: tuple(chain.from_iterable(given))),
+        grade=held.astype(np.int16),
         origins=(origin,),
         origin=np.zeros(len(values), np.int32),
-        given=tuple(map(dict, grades.values())),
+        given=tuple(given),
     )
 
 
-def _on_scale(values: list[int], scale: Scale) -> bool:
-    return not values or (min(values) >= 0 and max(values) <= scale.max_grade)
+def _on_scale(values: list[int], scale: Scale) -> NDArray[np.int64] | None:
+    """The values as an array; None where one is off the scale."""
+    try:
+        grades = np.fromiter(values, np.int64, len(values))
+    except OverflowError:
+        return None
+    sound = grades.min(initial=0) >= 0 and grades.max(initial=0) <= scale.max_grade
+    return grades if sound else None
 
 
 def _careful(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias, TypeVar, cast, overload
 
 import numpy as np
@@ -33,7 +33,7 @@ _SHIFT = np.uint64(29)
 class Ids(Sequence[str]):
     """An immutable sequence of texts, held as UTF-8 bytes, as text, or as both."""
 
-    __slots__ = ("_bytes", "_hashes", "_keys", "_texts")
+    __slots__ = ("_bytes", "_hashes", "_keys", "_later", "_made")
 
     def __init__(
         self,
@@ -43,7 +43,8 @@ class Ids(Sequence[str]):
         plain: bool = False,
     ) -> None:
         """Use `of` or `within`."""
-        self._texts = texts
+        self._made = texts
+        self._later: tuple[int, Callable[[], tuple[str, ...]]] | None = None
         self._bytes = held
         self._keys: Ids | None = self if plain else None
         self._hashes: NDArray[np.uint64] | None = None
@@ -52,6 +53,19 @@ class Ids(Sequence[str]):
     def of(cls, texts: Sequence[str]) -> Ids:
         """The column of these texts; a column is returned as it is."""
         return texts if isinstance(texts, Ids) else cls(tuple(texts), None)
+
+    @classmethod
+    def later(cls, n: int, make: Callable[[], tuple[str, ...]]) -> Ids:
+        """The column of the `n` texts that `make` gives, which is called when one is looked at."""
+        made = cls(None, None)
+        made._later = n, make
+        return made
+
+    @property
+    def _texts(self) -> tuple[str, ...] | None:
+        if self._later is not None:
+            self._made, self._later = self._later[1](), None
+        return self._made
 
     @classmethod
     def within(
@@ -98,15 +112,10 @@ class Ids(Sequence[str]):
         """Whether every id is known to be in NFC."""
         return self._keys is self
 
-    @property
-    def plain_texts(self) -> tuple[str, ...] | None:
-        """The texts, where they are at hand as text and all in ASCII."""
-        if self._texts is not None and self._keys is None and "".join(self._texts).isascii():
-            self._keys = self
-        return self._texts if self.is_plain else None
-
     def __len__(self) -> int:
-        return len(self.held()[1]) if self._texts is None else len(self._texts)
+        if self._later is not None:
+            return self._later[0]
+        return len(self.held()[1]) if self._made is None else len(self._made)
 
     @overload
     def __getitem__(self, at: int) -> str: ...

@@ -80,6 +80,9 @@ class _Matcher:
             known = map(self.texts.get, keys)
             texts = [b if a is None else a for a, b in zip(texts, known, strict=True)]
         index = [self.by_id.get(key, -1) for key in keys]
+        if not self.by_text and texts.count(None) == len(texts):
+            return self._meet_by_id(queries, keys, index)
+        self._know_texts()
         self._check_texts(queries, texts, index, side)
         text_keys = [k if t is None else match_key(t) for k, t in zip(keys, texts, strict=True)]
         self._meet_by_text(queries, text_keys, index, side)
@@ -92,6 +95,21 @@ class _Matcher:
             if axis not in known_axes:
                 known_axes.append(axis)
         return index
+
+    def _meet_by_id(
+        self, queries: Sequence[Query], keys: Sequence[str], index: list[int]
+    ) -> list[int]:
+        """Where nobody has a text so far: each id is one query, so nothing else can meet."""
+        for i, axis in enumerate(index):
+            if axis < 0:
+                index[i] = self.by_id[keys[i]] = len(self.queries)
+                self.queries.append(queries[i])
+        return index
+
+    def _know_texts(self) -> None:
+        """Now a side has texts: an id without one stands for its text."""
+        if not self.by_text:
+            self.by_text = {key: [axis] for key, axis in self.by_id.items()}
 
     def _meet_by_text(
         self, queries: Sequence[Query], text_keys: Sequence[str], index: list[int], side: str

@@ -52,16 +52,19 @@ class Retrieved:
         starts: per query, where its documents begin; shape (nq,).
         counts: per query, how many it has, 0 and up; shape (nq,).
         distinct: it is known that no query has a document twice.
+        given: per query, its documents as texts, where they are at hand and all in ASCII.
     """
 
     ids: Ids
     starts: _Ints
     counts: _Ints
     distinct: bool = False
+    given: Sequence[tuple[str, ...]] | None = None
 
     def part(self, queries: slice, counts: _Ints) -> Retrieved:
         """The first `counts` documents of some queries."""
-        return Retrieved(self.ids, self.starts[queries], counts[queries], self.distinct)
+        given = None if self.given is None else self.given[queries]
+        return Retrieved(self.ids, self.starts[queries], counts[queries], self.distinct, given)
 
     def rows(self) -> Rows:
         """The row of each document; shape (n,)."""
@@ -134,9 +137,8 @@ def _blocks(counts: _Ints) -> Iterator[slice]:
 
 def _docs(judgments: JudgmentList, listed: _Ints, block: Retrieved) -> _Docs:
     q = np.repeat(np.arange(len(block.counts)), block.counts)
-    texts = block.ids.plain_texts
-    if judgments.given is not None and texts is not None:
-        return _Docs(q, *_by_dictionary(judgments.given, listed, block, texts))
+    if judgments.given is not None and block.given is not None:
+        return _Docs(q, *_by_dictionary(judgments.given, listed, block, block.given))
     keys, rows = block.ids.keys(), block.rows()
     pairs = Pairs(keys, rows, keys.hashes(rows), np.repeat(listed, block.counts))
     grade = np.append(judgments.grade, np.int16(kernel.UNRATED))  # -1, not found, meets the end
@@ -145,13 +147,15 @@ def _docs(judgments: JudgmentList, listed: _Ints, block: Retrieved) -> _Docs:
 
 
 def _by_dictionary(
-    given: Sequence[Mapping[str, int]], listed: _Ints, block: Retrieved, texts: tuple[str, ...]
+    judged: Sequence[Mapping[str, int]],
+    listed: _Ints,
+    block: Retrieved,
+    given: Sequence[tuple[str, ...]],
 ) -> tuple[NDArray[np.int16], Rows]:
     """Grades and repeats of ids that are at hand as text: a look-up each, without byte code."""
-    places = zip(block.starts.tolist(), block.counts.tolist(), strict=True)
-    docs = [texts[start : start + count] for start, count in places]
     index: list[int] = listed.tolist()
-    known = [given[i] if i >= 0 else _NOTHING for i in index]
+    docs = [own[:n] for own, n in zip(given, block.counts.tolist(), strict=True)]
+    known = [judged[i] if i >= 0 else _NOTHING for i in index]
     unrated = repeat(kernel.UNRATED)
     found = chain.from_iterable(
         map(own.get, ids, unrated) for own, ids in zip(known, docs, strict=True)

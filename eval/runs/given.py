@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relgate.eval.lists.ids import Ids
 from relgate.eval.lists.notes import Notes
@@ -23,10 +24,9 @@ def run_of_ranked(ranked: Mapping[str, Sequence[str]], *, name: str) -> Run:
     Raises:
         InputError: an empty id.
     """
-    ids = Ids.of(tuple(chain.from_iterable(ranked.values())))
-    counts = np.fromiter(map(len, ranked.values()), np.int64, len(ranked))
-    _need_ids(ranked, *ranked.values())
-    return Run(name, tuple(map(Query, ranked)), Ranking(ids, np.cumsum(counts) - counts, counts))
+    docs, ids, counts = _copied(ranked)
+    ranking = Ranking(ids, np.cumsum(counts) - counts, counts, given=docs)
+    return Run(name, tuple(map(Query, ranked)), ranking)
 
 
 def run_of_scores(scores: Mapping[str, Mapping[str, float]], *, name: str) -> Run:
@@ -37,9 +37,7 @@ def run_of_scores(scores: Mapping[str, Mapping[str, float]], *, name: str) -> Ru
     Raises:
         InputError: an empty id, or a score that is no finite number.
     """
-    ids = Ids.of(tuple(chain.from_iterable(scores.values())))
-    counts = np.fromiter(map(len, scores.values()), np.int64, len(scores))
-    _need_ids(scores, *scores.values())
+    docs, ids, counts = _copied(scores)
     values = chain.from_iterable(own.values() for own in scores.values())
     places = np.fromiter(values, np.float64, len(ids))
     if not np.isfinite(places).all():
@@ -50,14 +48,28 @@ def run_of_scores(scores: Mapping[str, Mapping[str, float]], *, name: str) -> Ru
         )
     starts, notes = np.cumsum(counts) - counts, Notes()
     queries: tuple[Query, ...] = tuple(map(Query, scores))
-    ids, tied = in_order(ids, -places, starts, counts)
+    ordered, tied = in_order(ids, -places, starts, counts)
     at_tied: list[int] = tied.tolist()
     for query in at_tied:
         notes.add("queries have equal scores; they keep the order given", queries[query].id)
-    docs = Ranking(ids, starts, counts, distinct=True)
-    return Run(name, queries, docs, notes=notes.lines())
+    given = docs if ordered is ids else None
+    ranking = Ranking(ordered, starts, counts, distinct=True, given=given)
+    return Run(name, queries, ranking, notes=notes.lines())
 
 
-def _need_ids(*columns: Mapping[str, object] | Sequence[str]) -> None:
-    if any("" in column for column in columns):
+def _copied(
+    docs: Mapping[str, Collection[str]],
+) -> tuple[tuple[tuple[str, ...], ...] | None, Ids, NDArray[np.int64]]:
+    """(each query's documents where all are in ASCII, all of them, how many each has)."""
+    held: list[tuple[str, ...]] = []
+    sound, plain = "" not in docs, True
+    for given in docs.values():  # a query at a time: its texts are looked at while at hand
+        own = tuple(given)
+        held.append(own)
+        sound = sound and "" not in given
+        plain = plain and "".join(own).isascii()
+    if not sound:
         raise InputError("empty query or document id", mend="fill it in, or drop the row")
+    counts = np.fromiter(map(len, held), np.int64, len(held))
+    ids = Ids.later(int(counts.sum()), lambda: tuple(chain.from_iterable(held)))
+    return tuple(held) if plain else None, ids, counts
