@@ -24,6 +24,7 @@ from relgate.eval.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from relgate.eval.large.table import FigureTable
     from relgate.eval.metrics.totals import RunTotals
 
 __all__ = ["command"]
@@ -68,7 +69,6 @@ _SHOWN = 5
 def command(runs: tuple[Path, ...], **flags: Any) -> None:  # noqa: ANN401 - click
     """Score runs against a judgment list; every figure names its convention."""
     from relgate.eval.cli import load, score_sides  # noqa: PLC0415 - numpy
-    from relgate.eval.large.table import figure_table  # noqa: PLC0415
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
     names = ("judgments", "scale", "judgments_source", "queries", "k", "floor", "gain", "no_ideal")
@@ -82,7 +82,11 @@ def command(runs: tuple[Path, ...], **flags: Any) -> None:  # noqa: ANN401 - cli
     if out is not None:
         load.spare_inputs([out], [project.judgments, project.queries, *runs])
     with ExitStack() as stack:
-        table = None if out is None else stack.enter_context(figure_table(out))
+        table: FigureTable | None = None
+        if out is not None:
+            from relgate.eval.large.table import figure_table  # noqa: PLC0415 - pyarrow
+
+            table = stack.enter_context(figure_table(out))
         sides = work(output, project, runs, conventions, flags=flags, table=table)
     _show_means(output, [side.totals for side in sides])
     for side in sides:

@@ -6,16 +6,13 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from relgate.eval.catalogue import Catalogue, read_catalogue
 from relgate.eval.cli.common import Output
 from relgate.eval.files import inside
-from relgate.eval.golden.files import read_golden
 from relgate.eval.inputs import opaque_queries, with_texts
 from relgate.eval.lists.grades_used import no_zero, two_grades
 from relgate.eval.lists.read import ListFile, read_list
@@ -23,13 +20,14 @@ from relgate.eval.lists.summary import ListSummary
 from relgate.eval.lists.types import JudgmentList
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryTable, golden_table, read_queries
-from relgate.eval.review.rules.base import counted
 from relgate.eval.runs.read import read_run
 from relgate.eval.runs.types import Run
+from relgate.eval.wording import counted
 from relgate.rubrics.errors import PlatformError, UsageError
 
 if TYPE_CHECKING:
     from relgate.eval.batch.desk import BatchDesk
+    from relgate.eval.catalogue import Catalogue
     from relgate.eval.opened_judge import OpenedJudge
 
 __all__ = [
@@ -73,6 +71,8 @@ def load_list(project: Project, output: Output, list_format: str | None = None) 
         source=project.source(),
     )
     if found.format == "golden":
+        from relgate.eval.golden.files import read_golden  # noqa: PLC0415 - pydantic's models
+
         read_golden(found.path)  # a frozen version with other content is refused
     notes = say_list(output, found.path, ListSummary.of(found), found.notes)
     judgments = with_texts(found.judgments, load_queries(project))
@@ -129,6 +129,8 @@ def say_run(
 
 def load_catalogue(project: Project, output: Output) -> Catalogue:
     """The project's catalogue."""
+    from relgate.eval.catalogue import read_catalogue  # noqa: PLC0415 - most commands need none
+
     catalogue = read_catalogue(needed(project, "catalogue"))
     output.remark(f"{catalogue.path}: {len(catalogue):,} products, read as {catalogue.format}")
     if not catalogue.has_titles:
@@ -141,6 +143,8 @@ def load_catalogue(project: Project, output: Output) -> Catalogue:
 
 def stated_inputs(paths: Mapping[str, Path | None], *, seed: int) -> dict[str, str]:
     """What a report is made of: names and hashes of files, never a path of this machine."""
+    from importlib import metadata  # noqa: PLC0415 - 17 ms, for reports alone
+
     found = {
         what: f"{path.name}, sha256 {hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
         for what, path in paths.items()

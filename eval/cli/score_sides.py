@@ -6,24 +6,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from relgate.eval.cli import load
 from relgate.eval.cli.common import Output, progress
 from relgate.eval.inputs import align_inputs, overlap_warning
-from relgate.eval.large.parts import has_duckdb
-from relgate.eval.large.score import score_parts
-from relgate.eval.large.table import FigureTable
 from relgate.eval.lists.parquet import is_parquet, row_count
 from relgate.eval.lists.sink import Options
 from relgate.eval.lists.types import Source
 from relgate.eval.metrics.conventions import Conventions
-from relgate.eval.metrics.crosscheck import CrossCheck, crosscheck
 from relgate.eval.metrics.score import score_runs
 from relgate.eval.metrics.totals import RunTotals, Totals
 from relgate.eval.metrics.types import RunScores
 from relgate.eval.project import Project
 from relgate.rubrics.errors import UsageError
+
+if TYPE_CHECKING:
+    from relgate.eval.large.table import FigureTable
+    from relgate.eval.metrics.crosscheck import CrossCheck
 
 __all__ = ["Side", "document", "from_disk", "in_memory", "on_disk"]
 
@@ -77,6 +77,8 @@ def on_disk(
     need, limit = sum(map(row_count, files)) * _BYTES_A_ROW, memory or _MEMORY
     if need <= limit:
         return False
+    from relgate.eval.large.parts import has_duckdb  # noqa: PLC0415 - most files are small
+
     told = f"about {need / 1e9:.1f} GB would be needed in memory, more than {limit / 1e9:g} GB"
     if not has_duckdb():
         output.remark(f"{told}; pip install 'relgate[large]' scores such files from disk")
@@ -110,6 +112,8 @@ def in_memory(
         checked = run.given is not None and conventions.unrated == "zero"
         said: tuple[str, ...] = ()
         if checked:
+            from relgate.eval.metrics.crosscheck import crosscheck  # noqa: PLC0415 - few files
+
             said = _cross_checks(crosscheck(aligned.judgments, run, aligned.axis, number, side))
         queries = _queries(side) if output.as_json else None
         sides.append(Side(totals.totals(), queries, checked, said))
@@ -154,6 +158,8 @@ def from_disk(
     table: FigureTable | None,
 ) -> list[Side]:
     """Scores Parquet files of any size, part by part."""
+    from relgate.eval.large.score import score_parts  # noqa: PLC0415 - most files are small
+
     listed = load.needed(project, "judgments")
     options = Options(scale=project.list_scale(), source=project.source() or Source.IMPORT)
     scores = score_parts(

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from relgate.eval.detect.detect import Found
 from relgate.eval.review.change import ChangeDescription
-from relgate.eval.review.rules.base import counted
+from relgate.eval.wording import counted
 
 __all__ = ["diff_remarks", "with_diff"]
 

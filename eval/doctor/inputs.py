@@ -15,7 +15,7 @@ from relgate.eval.lists.read import read_list
 from relgate.eval.lists.types import JudgmentList
 from relgate.eval.project import CONFIG_NAME, Project, read_project
 from relgate.eval.queries import QueryTable, golden_table, read_queries
-from relgate.eval.review.rules.base import counted
+from relgate.eval.wording import counted
 from relgate.rubrics.errors import RelgateError
 
 __all__ = ["Inputs", "read_inputs", "settings_check"]

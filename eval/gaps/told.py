@@ -8,8 +8,8 @@ from dataclasses import replace
 from relgate.eval.bounds.rules import Standing
 from relgate.eval.gaps.doubt import DoubtedJudge
 from relgate.eval.gaps.fill_open import OpenFacts
-from relgate.eval.review.rules.base import counted, percent
 from relgate.eval.review.types import Review, RuleOutcome, RuleState, Verdict
+from relgate.eval.wording import counted, percent
 
 __all__ = ["open_fill_lines", "with_open_facts"]
 

@@ -15,7 +15,6 @@ from relgate.eval.report import phrases
 from relgate.eval.report.escape import markdown_text as esc
 from relgate.eval.report.losers import loser_sections
 from relgate.eval.report.supplied import latency_rows, mode_rows
-from relgate.eval.review.rules.base import counted
 from relgate.eval.review.types import (
     Evidence,
     QueryEvidence,
@@ -23,6 +22,7 @@ from relgate.eval.review.types import (
     RuleState,
     Verdict,
 )
+from relgate.eval.wording import counted
 
 __all__ = ["MAX_CHARS", "review_markdown"]
 

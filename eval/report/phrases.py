@@ -6,7 +6,6 @@ from math import isnan
 
 from relgate.eval.lists.types import Source
 from relgate.eval.review.losers import losers, winners
-from relgate.eval.review.rules.base import counted
 from relgate.eval.review.types import (
     Basis,
     Coverage,
@@ -18,6 +17,7 @@ from relgate.eval.review.types import (
     Unrated,
     Verdict,
 )
+from relgate.eval.wording import counted
 
 __all__ = [
     "MARKS",

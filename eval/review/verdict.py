@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from relgate.eval.review.actions import recommended_actions
 from relgate.eval.review.rules import RULES
-from relgate.eval.review.rules.base import counted
 from relgate.eval.review.rules.r04_aggregate import movement
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import (
@@ -16,6 +15,7 @@ from relgate.eval.review.types import (
     RuleState,
     Verdict,
 )
+from relgate.eval.wording import counted
 
 __all__ = ["review"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pyarrow as pa
 import pytest
@@ -59,14 +60,14 @@ def test_auto_takes_the_disk_when_memory_would_not_do(call, words, monkeypatch) 
 
 def test_without_duckdb_auto_says_so_and_goes_on(call, words, monkeypatch) -> None:
     monkeypatch.setattr(score_sides, "_BYTES_A_ROW", 10**9)
-    monkeypatch.setattr(score_sides, "has_duckdb", lambda: False)
+    monkeypatch.setitem(sys.modules, "duckdb", None)
     done = call(*words)
     assert done.code == 0
     assert "relgate[large]" in done.err
 
 
 def test_the_disk_engine_without_duckdb_names_the_extra(call, words, monkeypatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
+    monkeypatch.setitem(sys.modules, "duckdb", None)
     done = call(*words, "--engine", "disk")
     assert done.code == 2
     assert "pip install 'relgate[large]'" in done.err

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from relgate.eval.review.settings import ReviewSettings
@@ -15,20 +15,16 @@ from relgate.eval.review.types import (
     RuleState,
     Verdict,
 )
+from relgate.eval.wording import counted, percent
 
 __all__ = [
     "Fallen",
     "Rule",
-    "counted",
     "failed",
     "fallen",
-    "named",
     "not_checked",
     "passed",
-    "percent",
 ]
-
-_NAMED_QUERIES = 5
 
 Check = Callable[[Evidence, ReviewSettings], RuleOutcome]
 
@@ -73,23 +69,6 @@ def failed(rule: str, summary: str, *findings: Finding) -> RuleOutcome:
 def not_checked(rule: str, why: str, *, cap: Verdict | None = None) -> RuleOutcome:
     """The rule's input is absent; `cap` is the best verdict that leaves possible."""
     return RuleOutcome(rule, RuleState.NOT_CHECKED, why, cap=cap)
-
-
-def percent(share: float) -> str:
-    """A share as people read it: `4.9 %`."""
-    return f"{100 * share:.1f} %"
-
-
-def counted(n: int, one: str, many: str | None = None) -> str:
-    """A number with its noun: `1 query`, `2,000 queries`; the plural adds an s unless given."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
-
-
-def named(texts: Sequence[str]) -> str:
-    """The first few in quotes, and how many more."""
-    shown = ", ".join(f'"{text}"' for text in texts[:_NAMED_QUERIES])
-    more = len(texts) - _NAMED_QUERIES
-    return f"{shown} and {more:,} more" if more > 0 else shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relgate.eval.review.rules.base import Rule, counted, failed, named, passed
+from relgate.eval.review.rules.base import Rule, failed, passed
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import (
     Basis,
@@ -12,6 +12,7 @@ from relgate.eval.review.types import (
     RuleOutcome,
     Verdict,
 )
+from relgate.eval.wording import counted, named
 
 __all__ = ["RULE"]
 

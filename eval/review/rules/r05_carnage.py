@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from relgate.eval.review.rules.base import Rule, failed, fallen, named, not_checked, passed, percent
+from relgate.eval.review.rules.base import Rule, failed, fallen, not_checked, passed
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import TOLERANCE, Evidence, Finding, RuleOutcome, Verdict
+from relgate.eval.wording import named, percent
 
 __all__ = ["RULE"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relgate.eval.review.rules.base import Rule, counted, failed, named, not_checked, passed
+from relgate.eval.review.rules.base import Rule, failed, not_checked, passed
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import (
     TOLERANCE,
@@ -13,6 +13,7 @@ from relgate.eval.review.types import (
     RuleOutcome,
     Verdict,
 )
+from relgate.eval.wording import counted, named
 
 __all__ = ["RULE"]
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from relgate.eval.review.change import ChangeType
 from relgate.eval.review.filters import CheckedCase
-from relgate.eval.review.rules.base import Rule, counted, failed, not_checked, passed
+from relgate.eval.review.rules.base import Rule, failed, not_checked, passed
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.supplied import FilterStrategy, Observed
 from relgate.eval.review.types import Evidence, Finding, RuleOutcome, Verdict
+from relgate.eval.wording import counted
 
 __all__ = ["RULE"]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from relgate.eval.review.rules.base import Rule, counted, failed, named, passed
+from relgate.eval.review.rules.base import Rule, failed, passed
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import Evidence, Finding, QueryEvidence, RuleOutcome, Verdict
+from relgate.eval.wording import counted, named
 
 __all__ = ["RULE"]
 

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from relgate.eval.review.rules.base import (
-    Rule,
-    counted,
-    failed,
-    named,
-    not_checked,
-    passed,
-    percent,
-)
+from relgate.eval.review.rules.base import Rule, failed, not_checked, passed
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import (
     TOLERANCE,
@@ -23,6 +15,7 @@ from relgate.eval.review.types import (
     Side,
     Verdict,
 )
+from relgate.eval.wording import counted, named, percent
 
 __all__ = ["RULE"]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relgate.eval.metrics.compare import holm
-from relgate.eval.review.rules.base import Rule, counted, failed, not_checked, passed
+from relgate.eval.review.rules.base import Rule, failed, not_checked, passed
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import TOLERANCE, Evidence, Finding, RuleOutcome, Stratum, Verdict
+from relgate.eval.wording import counted
 
 __all__ = ["RULE"]
 

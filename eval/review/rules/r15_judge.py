@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from relgate.eval.lists.types import Source
-from relgate.eval.review.rules.base import Rule, counted, failed, passed
+from relgate.eval.review.rules.base import Rule, failed, passed
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import Evidence, Finding, JudgeUse, RuleOutcome, Verdict
+from relgate.eval.wording import counted
 
 __all__ = ["RULE"]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from relgate.eval.review.rules.base import Rule, counted, failed, not_checked, passed
+from relgate.eval.review.rules.base import Rule, failed, not_checked, passed
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import Evidence, Finding, RuleOutcome, Verdict
+from relgate.eval.wording import counted
 
 __all__ = ["RULE"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relgate.eval.review.rules.base import Rule, failed, passed, percent
+from relgate.eval.review.rules.base import Rule, failed, passed
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.types import (
     TOLERANCE,
@@ -12,6 +12,7 @@ from relgate.eval.review.types import (
     RuleOutcome,
     Verdict,
 )
+from relgate.eval.wording import percent
 
 __all__ = ["RULE"]
 

@@ -1,0 +1,26 @@
+"""Numbers and lists of texts as people read them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["counted", "named", "percent"]
+
+_NAMED_QUERIES = 5
+
+
+def percent(share: float) -> str:
+    """A share as people read it: `4.9 %`."""
+    return f"{100 * share:.1f} %"
+
+
+def counted(n: int, one: str, many: str | None = None) -> str:
+    """A number with its noun: `1 query`, `2,000 queries`; the plural adds an s unless given."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def named(texts: Sequence[str]) -> str:
+    """The first few in quotes, and how many more."""
+    shown = ", ".join(f'"{text}"' for text in texts[:_NAMED_QUERIES])
+    more = len(texts) - _NAMED_QUERIES
+    return f"{shown} and {more:,} more" if more > 0 else shown
