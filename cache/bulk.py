@@ -7,7 +7,7 @@ comes back is written as it comes: whatever ends the run loses what is under way
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from relgate.cache.base import Store
@@ -33,7 +33,7 @@ class BulkCachedJudge(CachedJudge):
         self.pairs_at_once = PAIRS_AT_ONCE
         self._bulk = inner
 
-    async def grade_many(self, asks: Sequence[Ask], took: Took) -> None:
+    async def grade_many(self, asks: Iterable[Ask], took: Took) -> None:
         """Grades every ask, from the store or by the inner judge; each is told once.
 
         Raises:
@@ -76,7 +76,7 @@ class BulkCachedJudge(CachedJudge):
         await self._bulk.grade_many(asks, took)
 
 
-def _windows(asks: Sequence[Ask], pairs: int) -> Iterator[dict[int, Ask]]:
+def _windows(asks: Iterable[Ask], pairs: int) -> Iterator[dict[int, Ask]]:
     """Asks by their number, as many as hold `pairs` candidates, one at least."""
     window: dict[int, Ask] = {}
     held = 0

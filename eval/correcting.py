@@ -131,5 +131,6 @@ def _ask(
             gaps,
             catalogue.candidate,
             judged_at=moment.isoformat(timespec="seconds"),
+            at_once=opened.queries_at_once,
         )
     )

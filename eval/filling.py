@@ -72,6 +72,7 @@ def fill_runs(
             catalogue.candidate,
             judged_at=moment.isoformat(timespec="seconds"),
             certificate=_certificate_id(project, opened),
+            at_once=opened.queries_at_once,
             on_progress=on_progress,
         )
     )
@@ -121,6 +122,7 @@ def fill_runs_open(
             first=first,
             judged_at=moment.isoformat(timespec="seconds"),
             certificate=_certificate_id(project, opened),
+            at_once=opened.queries_at_once,
             on_progress=on_progress,
         )
     )

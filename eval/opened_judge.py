@@ -10,6 +10,7 @@ from relgate.cache.judge import CachedJudge
 from relgate.eval.cluster.judge import ClusterJudge
 from relgate.judge.llm import LlmJudge
 from relgate.judge.prices import Price
+from relgate.judge.many import QUERIES_AT_ONCE
 from relgate.judge.types import Example, Judge
 from relgate.rubrics import Rubric
 
@@ -65,6 +66,12 @@ class OpenedJudge:
     cluster: ClusterJudge | None = None
     price: Price | None = None
     meter: Meter | None = None
+
+    @property
+    def queries_at_once(self) -> int:
+        """Queries to have under way, so that the limit on calls at once can be reached."""
+        calls = 0 if self.llm is None else self.llm.engine.policy.concurrency
+        return max(QUERIES_AT_ONCE, calls)
 
     @property
     def calls(self) -> int | None:

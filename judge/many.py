@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from relgate.judge.types import Ask, BulkJudge, Judge, Took
 
 __all__ = ["QUERIES_AT_ONCE", "grade_many"]
 
 QUERIES_AT_ONCE = 32
-"""Queries under way at once; how many calls that makes is the judge's own limit."""
+"""Queries under way at once, for a judge of no more calls at once than that."""
 
 
 async def grade_many(
-    judge: Judge, asks: Sequence[Ask], took: Took, *, at_once: int = QUERIES_AT_ONCE
+    judge: Judge, asks: Iterable[Ask], took: Took, *, at_once: int = QUERIES_AT_ONCE
 ) -> None:
     """Grades every ask, and tells each once, in whatever order they are done.
 
     Args:
         judge: any judge; one that takes many queries at once gets them all.
-        asks: what to grade.
+        asks: what to grade; taken as it is wanted, so that it need not be in memory.
         took: told of each answer.
         at_once: queries under way, of a judge that takes one at a time.
 
@@ -38,7 +38,7 @@ async def grade_many(
 
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(at_once, len(asks))):
+            for _ in range(at_once):
                 group.create_task(worker())
     except ExceptionGroup as raised:  # the first is the cause; the rest were cut short by it
         raise raised.exceptions[0] from None

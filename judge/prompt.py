@@ -61,7 +61,7 @@ def one_line(text: str, max_chars: int) -> str:
     as escapes (`\x1b`), so that no document can forge a line of the prompt.
     """
     flat = " ".join(text[: 8 * max_chars].split())
-    clean = "".join(_visible(c) for c in flat)
+    clean = flat if flat.isprintable() else "".join(_visible(c) for c in flat)
     return clean if len(clean) <= max_chars else clean[: max_chars - 1] + _ELLIPSIS
 
 

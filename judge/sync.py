@@ -27,6 +27,14 @@ def run_sync(coroutine: Coroutine[Any, Any, T], *, instead: str = "await judge.g
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(coroutine)
+        kept: list[T] = []
+
+        async def keep() -> None:
+            kept.append(await coroutine)
+
+        # The task may not hold the result: when asyncio puts the old SIGINT handler back, the task
+        # is written out as text (in `signal`), and with it a result of a million rows.
+        asyncio.run(keep())
+        return kept[0]
     coroutine.close()
     raise UsageError(f"called from inside an event loop; use `{instead}` there")

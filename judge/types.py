@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
@@ -297,7 +297,7 @@ Nothing more is handed over before it returns: that is how a slow reader holds a
 class BulkJudge(Judge, Protocol):
     """A judge that is better asked for many queries at once, such as one on a cluster."""
 
-    async def grade_many(self, asks: Sequence[Ask], took: Took) -> None:
+    async def grade_many(self, asks: Iterable[Ask], took: Took) -> None:
         """Grades every ask, and tells each once, in whatever order they are done.
 
         Never raises for a failed grade.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from relgate.eval.cluster.drawn import drawn
 from relgate.eval.cluster.messages import Job, Report, Unit, variables_for
 from relgate.eval.cluster.pool import RayPool
 from relgate.eval.project import Project
@@ -89,12 +90,14 @@ class ClusterJudge:
         """As `grade`, for callers without an event loop."""
         return self._local.grade_sync(query, candidates)
 
-    async def grade_many(self, asks: Sequence[Ask], took: Took) -> None:
-        """Grades every ask on the cluster. Never raises for a failed grade.
+    async def grade_many(self, asks: Iterable[Ask], took: Took) -> None:
+        """Grades all asks on the cluster, sent at once. Never raises for a failed grade.
 
         Raises:
             PlatformError: no cluster, no worker that can grade, or Ray gave up.
         """
+        asks = tuple(asks)
+        units = [Unit(number, ask).dumped() for number, ask in enumerate(asks)]
         engine = self._llm.engine
         share, workers = None, 0
         if engine.stopped is None:
@@ -106,25 +109,21 @@ class ClusterJudge:
         before = await asyncio.to_thread(self._pool.nodes)
         reports = self._pool.run(
             self._job(share),
-            [Unit(number, ask).dumped() for number, ask in enumerate(asks)],
+            units,
             workers=workers,
             # half of what a worker has under way, and a block for each worker at least
             per_block=max(1, min(share.concurrency // 2, len(asks) // workers)),
         )
-        await self._drain(reports, took)
+
+        async def each(found: bytes) -> None:  # stored before the next one is handed over
+            report = Report.loaded(found)
+            self._heed(report)
+            await took(report.graded)
+
+        await drawn(reports, each)
         lost = before - await asyncio.to_thread(self._pool.nodes)
         if lost:
             self._tell(f"{len(lost)} node(s) lost: what they had under way was asked again")
-
-    async def _drain(self, reports: Iterator[bytes], took: Took) -> None:
-        """Tells every report, in the order they come; each is stored before the next is fetched."""
-        try:
-            while (found := await asyncio.to_thread(next, reports, None)) is not None:
-                report = Report.loaded(found)
-                self._heed(report)
-                await took(report.graded)
-        finally:
-            await asyncio.to_thread(getattr(reports, "close", lambda: None))
 
     def _heed(self, report: Report) -> None:
         if report.fault is not None:

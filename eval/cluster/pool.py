@@ -12,7 +12,7 @@ import logging
 import os
 import socket
 import sys
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -31,6 +31,7 @@ _REACH_S: Final = 10.0
 _BEFORE_IMPORT: Final = {
     "RAY_USAGE_STATS_ENABLED": "0",  # no report to Ray's makers of what runs here
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # raylets' lines would go to stdout, among the results
+    "RAY_ENABLE_AUTO_CONNECT": "0",  # after the end, no straggler may start a cluster anew
     "RAY_BACKEND_LOG_LEVEL": "fatal",  # the C++ part writes to stderr
 }
 
@@ -104,7 +105,7 @@ class RayPool:
 
     def run(
         self, job: Job, units: Sequence[bytes], *, workers: int, per_block: int
-    ) -> Iterator[bytes]:
+    ) -> Generator[bytes]:
         """Reports on units, as they come, both as they travel.
 
         Args:
@@ -120,7 +121,7 @@ class RayPool:
         context = data.DataContext.get_current()
         context.enable_progress_bars = False
         context.print_on_execution_start = False
-        logging.getLogger("ray.data").setLevel(logging.ERROR)
+        logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # what fails is raised here too
         blocks = -(-len(units) // per_block)
         try:
             found = data.from_items(

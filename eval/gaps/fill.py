@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -18,7 +18,7 @@ from relgate.eval.lists.types import (
     Source,
     match_key,
 )
-from relgate.judge.many import grade_many
+from relgate.judge.many import QUERIES_AT_ONCE, grade_many
 from relgate.judge.types import Ask, Candidate, GradeError, Judge, JudgedHit
 from relgate.rubrics.errors import UsageError
 
@@ -60,12 +60,6 @@ class Filled:
         return sum(self.errors.values()) / self.asked if self.asked else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Ask:
-    query: Query
-    candidates: tuple[Candidate, ...]
-
-
 async def fill_gaps(
     judge: Judge,
     gaps: Sequence[QueryGaps],
@@ -73,6 +67,7 @@ async def fill_gaps(
     *,
     judged_at: str,
     certificate: str | None = None,
+    at_once: int = QUERIES_AT_ONCE,
     on_progress: Progress | None = None,
 ) -> Filled:
     """Puts every gap with a text to the judge. Never raises for a failed grade.
@@ -83,13 +78,12 @@ async def fill_gaps(
         candidate_of: document id -> what the judge sees of it, None when unknown.
         judged_at: ISO 8601 time for grades that do not bring their own.
         certificate: id of the judge's calibration certificate, stamped on each judgment.
-        on_progress: told after each query.
+        at_once: queries under way at once; see `OpenedJudge.queries_at_once`.
+        on_progress: told after each query; documents without a text count as done.
 
     Raises:
         RelgateError: what the judge itself raises, such as a cache that is required and full.
     """
-    asks, no_text = _asks(gaps, candidate_of)
-    rows = await _answered(judge, asks, on_progress)
     stamp = Provenance(
         source=Source.JUDGE,
         judge_version=judge.version,
@@ -98,87 +92,119 @@ async def fill_gaps(
         certificate=certificate,
         judged_at=judged_at,
     )
-    ungraded = [row.hit for row in rows if row.hit.error is not None]
-    failed = [hit for hit in ungraded if hit.error is not GradeError.NOT_ASKED]
-    not_asked = len(ungraded) - len(failed)
-    return Filled(
-        judgments=tuple(_judgment(row, stamp) for row in rows if row.hit.graded),
-        asked=len(rows) - not_asked,
-        not_asked=not_asked,
-        errors=MappingProxyType(Counter(str(hit.error) for hit in failed)),
-        no_text=no_text,
-        first_error=next((hit.detail for hit in (*failed, *ungraded) if hit.detail), None),
-        probabilities=MappingProxyType(_probabilities(rows)),
-    )
+    filling = _Filling(gaps, candidate_of, stamp, on_progress)
+    await grade_many(judge, filling.asks(), filling.took, at_once=at_once)
+    return filling.filled()
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    """One pair, and what the judge said of it."""
+class _Answer:
+    """What came back for one query, as it is kept."""
 
-    query: Query
-    candidate: Candidate
-    hit: JudgedHit
-
-
-async def _answered(judge: Judge, asks: Sequence[_Ask], on_progress: Progress | None) -> list[_Row]:
-    """Every pair with its answer, in the order asked; many queries are under way at once."""
-    total, done = sum(len(ask.candidates) for ask in asks), 0
-    answers: dict[int, list[JudgedHit]] = {}
-
-    async def took(answered: Sequence[tuple[int, list[JudgedHit]]]) -> None:
-        nonlocal done
-        answers.update(answered)
-        done += sum(len(hits) for _, hits in answered)
-        if on_progress is not None:
-            on_progress(done, total)
-
-    await grade_many(judge, [Ask(ask.query.shown, ask.candidates) for ask in asks], took)
-    return [
-        _Row(ask.query, candidate, hit)
-        for number, ask in enumerate(asks)
-        for candidate, hit in zip(ask.candidates, answers[number], strict=True)
-    ]
+    judgments: tuple[Judgment, ...]
+    failures: tuple[tuple[GradeError, str | None], ...]
+    probabilities: Mapping[tuple[str, str], tuple[float, ...]]
 
 
-def _probabilities(rows: Sequence[_Row]) -> dict[tuple[str, str], tuple[float, ...]]:
+class _Filling:
+    """A fill under way. Texts and hits are let go as soon as their query is answered.
+
+    What it holds beside the gaps themselves is what comes out: the judgments.
+    """
+
+    def __init__(
+        self,
+        gaps: Sequence[QueryGaps],
+        candidate_of: Callable[[str], Candidate | None],
+        stamp: Provenance,
+        on_progress: Progress | None,
+    ) -> None:
+        self._gaps = gaps
+        self._candidate_of = candidate_of
+        self._stamps = {stamp.judged_at: stamp}
+        self._stamp = stamp
+        self._on_progress = on_progress
+        self._total = sum(len(gap.doc_ids) for gap in gaps)
+        self._no_text = self._done = 0
+        self._open: dict[int, tuple[Query, tuple[str, ...]]] = {}
+        self._answers: dict[int, _Answer] = {}
+
+    def asks(self) -> Iterator[Ask]:
+        """What to put to the judge, query by query, as it is wanted."""
+        number = 0
+        for gap in self._gaps:
+            found = (self._candidate_of(doc) for doc in gap.doc_ids)
+            candidates = tuple(each for each in found if each is not None)
+            self._no_text += len(gap.doc_ids) - len(candidates)
+            if candidates:
+                hashes = tuple(text_hash(candidate.text) for candidate in candidates)
+                self._open[number] = (gap.query, hashes)
+                number += 1
+                yield Ask(gap.query.shown, candidates)
+
+    async def took(self, answered: Sequence[tuple[int, list[JudgedHit]]]) -> None:
+        """Keeps what came back."""
+        for number, hits in answered:
+            query, hashes = self._open.pop(number)
+            self._done += len(hits)
+            self._answers[number] = _Answer(
+                tuple(
+                    self._judgment(query, hit, text)
+                    for hit, text in zip(hits, hashes, strict=True)
+                    if hit.graded
+                ),
+                tuple((hit.error, hit.detail) for hit in hits if hit.error is not None),
+                _probabilities(query, hits),
+            )
+        if self._on_progress is not None:
+            self._on_progress(self._done + self._no_text, self._total)
+
+    def filled(self) -> Filled:
+        """All of it, in the order of the gaps."""
+        answers = [self._answers[number] for number in sorted(self._answers)]
+        failures = [failure for answer in answers for failure in answer.failures]
+        failed = [failure for failure in failures if failure[0] is not GradeError.NOT_ASKED]
+        judgments = tuple(row for answer in answers for row in answer.judgments)
+        return Filled(
+            judgments=judgments,
+            asked=len(judgments) + len(failed),
+            not_asked=len(failures) - len(failed),
+            errors=MappingProxyType(Counter(str(kind) for kind, _ in failed)),
+            no_text=self._no_text,
+            first_error=next((said for _, said in (*failed, *failures) if said), None),
+            probabilities=MappingProxyType(
+                {pair: shares for each in answers for pair, shares in each.probabilities.items()}
+            ),
+        )
+
+    def _judgment(self, query: Query, hit: JudgedHit, text: str) -> Judgment:
+        at = hit.judged_at or self._stamp.judged_at
+        if at not in self._stamps:  # thousands of grades share a second: one object for all
+            self._stamps[at] = replace(self._stamp, judged_at=at)
+        return Judgment(
+            query=query,
+            doc_id=hit.id,
+            grade=hit.grade,
+            provenance=self._stamps[at],
+            reason=hit.reason or None,
+            text_hash=text,
+        )
+
+
+def _probabilities(
+    query: Query, hits: Sequence[JudgedHit]
+) -> Mapping[tuple[str, str], tuple[float, ...]]:
     """Those that can be believed; a judge of the user's own may give any numbers."""
     return {
-        (row.query.id, match_key(row.hit.id)): shares
-        for row in rows
-        if row.hit.graded and (shares := row.hit.probabilities) is not None and _believed(shares)
+        (query.id, match_key(hit.id)): shares
+        for hit in hits
+        if hit.graded and (shares := hit.probabilities) is not None and _believed(shares)
     }
 
 
 def _believed(shares: tuple[float, ...]) -> bool:
     in_range = all(0 <= share <= 1 for share in shares)  # NaN is not
     return in_range and abs(sum(shares) - 1) < _SUM_TOLERANCE
-
-
-def _asks(
-    gaps: Sequence[QueryGaps], candidate_of: Callable[[str], Candidate | None]
-) -> tuple[list[_Ask], int]:
-    asks: list[_Ask] = []
-    no_text = 0
-    for gap in gaps:
-        candidates = [c for doc in gap.doc_ids if (c := candidate_of(doc)) is not None]
-        no_text += len(gap.doc_ids) - len(candidates)
-        if candidates:
-            asks.append(_Ask(gap.query, tuple(candidates)))
-    return asks, no_text
-
-
-def _judgment(row: _Row, stamp: Provenance) -> Judgment:
-    hit = row.hit
-    made = stamp if hit.judged_at is None else replace(stamp, judged_at=hit.judged_at)
-    return Judgment(
-        query=row.query,
-        doc_id=hit.id,
-        grade=hit.grade,
-        provenance=made,
-        reason=hit.reason or None,
-        text_hash=text_hash(row.candidate.text),
-    )
 
 
 def merge_filled(judgments: JudgmentList, filled: Iterable[Judgment]) -> JudgmentList:

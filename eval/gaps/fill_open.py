@@ -15,6 +15,7 @@ from relgate.eval.gaps.find import QueryGaps
 from relgate.eval.gaps.open import OpenGaps
 from relgate.eval.lists.types import Judgment, JudgmentList, Query
 from relgate.eval.review.types import Evidence, Verdict
+from relgate.judge.many import QUERIES_AT_ONCE
 from relgate.judge.types import Candidate, Judge
 
 __all__ = ["OpenFacts", "fill_open"]
@@ -73,6 +74,7 @@ async def fill_open(
     first: Evidence,
     judged_at: str,
     certificate: str | None = None,
+    at_once: int = QUERIES_AT_ONCE,
     on_progress: Progress | None = None,
 ) -> tuple[Filled, OpenFacts]:
     """Asks for grades until none of those left can change the verdict, or the judge stops.
@@ -88,6 +90,7 @@ async def fill_open(
         first: the evidence on `judgments`.
         judged_at: ISO 8601 time for grades that do not bring their own.
         certificate: id of the judge's calibration certificate.
+        at_once: queries under way at once; see `OpenedJudge.queries_at_once`.
         on_progress: told pairs done, of all that a whole fill would ask for.
 
     Raises:
@@ -103,6 +106,7 @@ async def fill_open(
             candidate_of,
             judged_at=judged_at,
             certificate=certificate,
+            at_once=at_once,
             on_progress=_from(on_progress, sum(w.asked for w in waves), gaps.pairs),
         )
         waves.append(done)

@@ -167,6 +167,7 @@ def refresh_list(
             catalogue.candidate,
             judged_at=looked.moment.isoformat(timespec="seconds"),
             certificate=None if certificate is None else certificate.certificate_id,
+            at_once=opened.queries_at_once,
             on_progress=on_progress,
         )
     )

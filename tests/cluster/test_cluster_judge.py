@@ -7,7 +7,7 @@ import json
 import pickle
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Generator
 
 import pytest
 
@@ -45,7 +45,7 @@ class HerePool(RayPool):
     def nodes(self) -> frozenset[str]:
         return frozenset({"here"})
 
-    def run(self, job, units, *, workers, per_block) -> Iterator[bytes]:
+    def run(self, job, units, *, workers, per_block) -> Generator[bytes]:
         self.jobs.append(job)
         self.used = workers
         graders = [
