@@ -9,8 +9,8 @@ from relgate.cache.base import Store
 from relgate.cache.judge import CachedJudge
 from relgate.eval.cluster.judge import ClusterJudge
 from relgate.judge.llm import LlmJudge
-from relgate.judge.prices import Price
 from relgate.judge.many import QUERIES_AT_ONCE
+from relgate.judge.prices import Price
 from relgate.judge.types import Example, Judge
 from relgate.rubrics import Rubric
 
