@@ -132,3 +132,23 @@ def test_an_empty_id_in_a_run_is_refused():
     for broken in ({"q": ["a", ""]}, {"": ["a"]}):
         with pytest.raises(InputError, match="empty"):
             run_of_ranked(broken, name="r")
+
+
+def test_dictionaries_are_copied() -> None:
+    """What a caller does to them afterwards changes no figure and no id."""
+    grades, scores = {"q": {"a": 3, "b": 0}}, {"q": {"a": 2.0, "b": 1.0}}
+    ranked = {"q": ["a", "b"]}
+    judgments = list_of_grades(grades, scale=SCALE)
+    runs = [run_of_scores(scores, name="r"), run_of_ranked(ranked, name="r")]
+    grades["q"]["c"] = 1
+    scores["q"].clear()
+    ranked["q"].reverse()
+    assert list(judgments.doc_id) == ["a", "b"]
+    for run in runs:
+        assert run.docs[0] == ("a", "b")
+        assert score_run(judgments, run, align(judgments, [run]), 0, Conventions()).returned == [2]
+
+
+def test_a_grade_beyond_any_integer_is_off_the_scale() -> None:
+    with pytest.raises(InputError, match="is not on the scale"):
+        list_of_grades({"q": {"a": 1 << 80}}, scale=SCALE)
