@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import ExitStack
 from datetime import datetime
@@ -29,7 +30,7 @@ from relgate.judge.types import GenerateRequest, GradeError, Judge, JudgedHit
 from relgate.rubrics import Rubric
 from relgate.rubrics.errors import InputError
 
-__all__ = ["BatchDesk"]
+__all__ = ["BatchDesk", "kept_settings"]
 
 T = TypeVar("T")
 
@@ -202,7 +203,9 @@ class BatchDesk:
 
     def finish(self) -> None:
         """Closes the job where nothing is under way: the next one begins anew."""
-        if not self.job.state.under_way:
+        if not self.job.state.parts:
+            shutil.rmtree(self.job.folder, ignore_errors=True)
+        elif not self.job.state.under_way:
             self.job.save(closed=True)
 
     @property
@@ -249,7 +252,7 @@ class BatchDesk:
             fingerprint=opened.judge.fingerprint,
             created_at=self._now().isoformat(timespec="seconds"),
             relgate=metadata.version("relgate"),
-            settings=_kept(project),
+            settings=kept_settings(project),
             overrides=overrides,
         )
         job = Job(self._root / state.id, state)
@@ -257,7 +260,7 @@ class BatchDesk:
         return job
 
 
-def _kept(project: Project) -> dict[str, object]:
+def kept_settings(project: Project) -> dict[str, object]:
     """The settings that open the judge again. An address of a cache may hold a password."""
     away = {"max_cost", "max_calls", "change", "out", "budgets", "stratum_budgets"}
     if redis_url(project.cache):

@@ -66,6 +66,14 @@ class Driver:
         self._now = now
         self._tell = tell
         self._patience = patience
+        self._done: dict[int, int] = {}
+
+    @property
+    def answered(self) -> tuple[int, int]:
+        """Requests answered in the batches under way, as far as the provider counts, of all."""
+        under_way = self._job.state.under_way
+        done = sum(self._done.get(part.number, 0) for part in under_way)
+        return done, sum(part.requests for part in under_way)
 
     async def submit(self) -> None:
         """Submits what is planned, and what an earlier run left half-submitted.
@@ -99,22 +107,23 @@ class Driver:
         for part in self._job.state.parts:
             if part.step == "submitted":
                 try:
-                    remote = await self.remote(part)
+                    remote = await self._remote(part)
+                    self._done[part.number] = remote.done or 0
                     if remote.state.ended:
                         ended.append(await self._end(part, remote))
                 except CallError as error:
                     raise _unavailable(error, part) from None
         return ended
 
-    async def remote(self, part: Part) -> RemoteBatch:
-        """How a submitted batch is. Raises CallError."""
+    async def _remote(self, part: Part) -> RemoteBatch:
         batch_id = part.batch_id or ""
         return await self._tried(lambda: self._batches.get(batch_id))
 
     async def cancel(self) -> int:
         """Ends what is under way, as far as the provider does; how many were asked to end.
 
-        Batches not yet submitted are given up. One that may have been made is looked for first.
+        Batches not yet submitted, and those that the provider knows no more, are given up. One
+        that may have been made is looked for first.
 
         Raises:
             ProviderUnavailableError: the provider refuses, or cannot be reached.
@@ -124,17 +133,22 @@ class Driver:
             try:
                 asked += await self._cancel(part)
             except CallError as error:
-                raise _unavailable(error, part) from None
+                if _LOST not in error.message:
+                    raise _unavailable(error, part) from None
+                self._give_up(part)
         return asked
+
+    def _give_up(self, part: Part) -> None:
+        self._job.change(part, step="ended", state=BatchState.FAILED, message="given up")
 
     async def _cancel(self, part: Part) -> bool:
         if part.step == "creating":
             part = await self._adopted(part) or part
         if part.step != "submitted":
-            self._job.change(part, step="ended", state=BatchState.FAILED, message="given up")
+            self._give_up(part)
             return False
         batch_id = part.batch_id or ""
-        if (await self.remote(part)).state.ended:
+        if (await self._remote(part)).state.ended:
             return False  # `collect` fetches what it answered
         await self._tried(lambda: self._batches.cancel(batch_id))
         return True
@@ -286,6 +300,10 @@ def _pause_s(error: CallError, wait_s: float) -> float:
 
 def _unavailable(error: CallError, part: Part) -> PlatformError:
     what = f"batch {part.number} ({part.batch_id or 'not submitted'})"
+    if part.batch_id is not None and _LOST in error.message:
+        return ProviderUnavailableError(
+            f"{what}: {error.message}; is it the same account? relgate batch cancel gives it up"
+        )
     return ProviderUnavailableError(
         f"{what}: {error.message}; run it again later: nothing is lost or submitted twice"
     )

@@ -44,6 +44,7 @@ def run_to_end(desk: BatchDesk, found: FillInputs, output: Output, *, poll_s: fl
 
     async def work() -> None:
         await record(desk, found, output)
+        show, shown = progress(output, "requests answered"), (0, 0)
         while desk.job.state.under_way:
             if desk.job.state.halted is None:
                 await desk.driver.submit()
@@ -52,6 +53,9 @@ def run_to_end(desk: BatchDesk, found: FillInputs, output: Output, *, poll_s: fl
             tell_ended(output, ended)
             if ended:
                 await desk.settle(store=False)
+            elif desk.driver.answered != shown:
+                shown = desk.driver.answered
+                show(*shown)
         desk.judge.partial = True
 
     run_sync(work())

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relgate.eval.cli.common import Output, config_option, now, output_options, progress
+from relgate.eval.cli.common import FILE, Output, now, output_options, progress
 from relgate.eval.cli.fill_inputs import fill_options, fill_project, load_fill, state_option
 from relgate.judge.sync import run_sync
 
 if TYPE_CHECKING:
     from relgate.eval.batch.desk import BatchDesk
     from relgate.eval.batch.state import Job, JobState, Part
+    from relgate.judge.providers.batches import Batches
 
 __all__ = ["command"]
 
@@ -36,7 +37,11 @@ def command() -> None:
 @state_option
 def submit(*, state: Path | None, **flags: Any) -> None:  # noqa: ANN401 - click
     """Send what a fill would ask, as batches; come back with `collect`."""
-    from relgate.eval.cli.batch_desk import open_desk, record  # noqa: PLC0415 - pydantic
+    from relgate.eval.cli.batch_desk import (  # noqa: PLC0415 - pydantic
+        open_desk,
+        record,
+        resumable,
+    )
     from relgate.eval.cli.show import show_plan  # noqa: PLC0415
     from relgate.eval.plans import plan_runs  # noqa: PLC0415
 
@@ -52,10 +57,11 @@ def submit(*, state: Path | None, **flags: Any) -> None:  # noqa: ANN401 - click
         await record(desk, found, output)
         await desk.driver.submit()
 
-    run_sync(work())
+    with resumable(desk, output):
+        run_sync(work())
     job = desk.job.state
     if not job.parts:
-        desk.job.save(closed=True)
+        desk.finish()
         output.line("nothing to ask: every grade is in the cache, or the budget allows none")
     else:
         _show_job(output, desk.job)
@@ -89,24 +95,22 @@ def status(job: str | None, *, state: Path | None, **flags: Any) -> None:  # noq
 @command.command("collect")
 @click.argument("job", required=False)
 @click.option("--no-resubmit", is_flag=True, help="Send nothing again: only take what is there.")
-@click.option("--cache", type=click.Path(path_type=Path), help="Folder of paid grades.")
+@click.option("--cache", type=FILE, help="Folder of paid grades, or redis://..., if not the job's.")
 @state_option
-@config_option
 @output_options
 def collect(job: str | None, *, no_resubmit: bool, state: Path | None, **flags: Any) -> int:  # noqa: ANN401
     """Put what is answered into the cache; send again what expired or must be asked further.
 
     Ends with exit code 0 when everything is collected, and 1 while something is under way.
     """
+    from relgate.eval.cli.batch_desk import resumable, tell_ended  # noqa: PLC0415 - pydantic
+
     output = _output(flags)
-    desk = _resumed(output, job, state, flags["cache"])
+    desk = _resumed(output, _one_job(job, state), state, flags["cache"])
     if no_resubmit:
         desk.book.refused = "--no-resubmit"
-    before = desk.opened.cached.stored if desk.opened.cached is not None else 0
 
     async def work() -> None:
-        from relgate.eval.cli.batch_desk import tell_ended  # noqa: PLC0415
-
         tell_ended(output, await desk.look())
         await desk.settle(store=True, on_progress=progress(output, "groups read"))
         if not no_resubmit and desk.job.state.halted is None:
@@ -115,11 +119,14 @@ def collect(job: str | None, *, no_resubmit: bool, state: Path | None, **flags: 
             desk.judge.partial = True
             await desk.settle(store=True)
 
-    run_sync(work())
-    stored = (desk.opened.cached.stored if desk.opened.cached is not None else 0) - before
+    with resumable(desk, output):
+        run_sync(work())
     if not no_resubmit or not desk.unsettled:
         desk.finish()
-    _report_collected(output, desk, stored)
+    for remark in (*desk.opened.remarks, desk.book.refused):
+        if remark is not None:
+            output.remark(remark)
+    _report_collected(output, desk)
     return 0 if desk.job.state.closed else _NOT_FINISHED
 
 
@@ -129,15 +136,20 @@ def collect(job: str | None, *, no_resubmit: bool, state: Path | None, **flags: 
 @output_options
 def cancel(job: str | None, *, state: Path | None, **flags: Any) -> None:  # noqa: ANN401 - click
     """End a job's batches at the provider. What they answered is paid for: `collect` takes it."""
+    from relgate.eval.batch.driver import Driver, Patience  # noqa: PLC0415 - pydantic
+    from relgate.eval.batch.state import Job, alone  # noqa: PLC0415
+
     output = _output(flags)
-    desk = _resumed(output, job, state, None)
-    desk.job.save(halted="cancelled by relgate batch cancel")
-    asked = run_sync(desk.driver.cancel())
+    job_id = _one_job(job, state)
+    with alone(_root(state), Job.read(_root(state) / job_id).state.fingerprint):
+        found = Job.read(_root(state) / job_id)
+        found.save(halted="cancelled by relgate batch cancel")
+        driver = Driver(found, _provider(found), now=now, tell=output.remark, patience=Patience())
+        asked = run_sync(driver.cancel())
     output.line(
-        f"{asked:,} batches asked to end; relgate batch collect {desk.job.state.id} takes what "
-        "they answered"
+        f"{asked:,} batches asked to end; relgate batch collect {job_id} takes what they answered"
     )
-    output.document({"job": desk.job.state.id, "asked_to_end": asked})
+    output.document({"job": job_id, "asked_to_end": asked})
 
 
 def _output(flags: dict[str, Any]) -> Output:
@@ -156,20 +168,34 @@ def _open_jobs(state: Path | None) -> list[Job]:
     return [job for job in read_jobs(_root(state)) if not job.state.closed]
 
 
-def _resumed(
-    output: Output, job_id: str | None, state: Path | None, cache: Path | None
-) -> BatchDesk:
+def _one_job(job_id: str | None, state: Path | None) -> str:
+    """The job that is named, else the only one that waits."""
+    if job_id is not None:
+        return job_id
+    waiting = [job.state.id for job in _open_jobs(state)]
+    if len(waiting) != 1:
+        raise click.UsageError(f"which job? Those that wait: {', '.join(waiting) or 'none'}")
+    return waiting[0]
+
+
+def _provider(job: Job) -> Batches:
+    from relgate.eval.project import Project  # noqa: PLC0415 - pydantic
+    from relgate.judge.providers.select import (  # noqa: PLC0415
+        batches_for,
+        parse_judge_spec,
+    )
+
+    project = Project.model_validate(job.state.settings)
+    spec = parse_judge_spec(job.state.judge)
+    return batches_for(spec, timeout_s=project.timeout_s, api=project.judge_api)
+
+
+def _resumed(output: Output, job_id: str, state: Path | None, cache: Path | None) -> BatchDesk:
     """The desk of a job, its judge opened as it was."""
     from relgate.eval.batch.state import Job  # noqa: PLC0415 - pydantic
     from relgate.eval.cli.batch_desk import open_desk  # noqa: PLC0415
     from relgate.eval.cli.job_judge import job_judge  # noqa: PLC0415
 
-    if job_id is None:
-        waiting = _open_jobs(state)
-        if len(waiting) != 1:
-            ids = ", ".join(job.state.id for job in waiting) or "none"
-            raise click.UsageError(f"which job? Those that wait: {ids}")
-        job_id = waiting[0].state.id
     made = Job.read(_root(state) / job_id).state
     desk = open_desk(output, state)
     opened, project = job_judge(made, output, desk, cache=cache)
@@ -179,19 +205,12 @@ def _resumed(
 
 async def _remote_words(job: Job) -> dict[int, str]:
     """The provider's word for each submitted batch, by number; its failure where it has none."""
-    from relgate.eval.project import Project  # noqa: PLC0415 - pydantic
-    from relgate.judge.providers.select import (  # noqa: PLC0415
-        batches_for,
-        parse_judge_spec,
-    )
     from relgate.judge.types import CallError  # noqa: PLC0415
 
     submitted = [part for part in job.state.parts if part.step == "submitted"]
     if not submitted:
         return {}
-    project = Project.model_validate(job.state.settings)
-    spec = parse_judge_spec(job.state.judge)
-    batches = batches_for(spec, timeout_s=project.timeout_s, api=project.judge_api)
+    batches = _provider(job)
     words: dict[int, str] = {}
     for part in submitted:
         try:
@@ -259,8 +278,9 @@ def _job_document(state: JobState, words: dict[int, str] | None = None) -> dict[
     }
 
 
-def _report_collected(output: Output, desk: BatchDesk, stored: int) -> None:
+def _report_collected(output: Output, desk: BatchDesk) -> None:
     state, cost = desk.job.state, desk.cost_usd
+    stored = 0 if desk.opened.cached is None else desk.opened.cached.stored
     output.line(f"{stored:,} grades stored in the cache")
     if cost is not None:
         output.line(f"about {cost:.4f} USD spent by this job so far, at the price of batches")
@@ -281,6 +301,5 @@ def _report_collected(output: Output, desk: BatchDesk, stored: int) -> None:
             "stored": stored,
             "unsettled": desk.unsettled,
             "cost_usd": cost,
-            "at": now().isoformat(timespec="seconds"),
         }
     )

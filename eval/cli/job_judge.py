@@ -10,6 +10,7 @@ from relgate.eval.cli import load
 from relgate.eval.cli.common import Output
 from relgate.eval.opened_judge import OpenedJudge
 from relgate.eval.project import Project
+from relgate.rubrics.errors import UsageError
 
 __all__ = ["job_judge"]
 
@@ -28,7 +29,10 @@ def job_judge(
     Raises:
         HonestyError: the judge may not be asked.
         InputError: labels or texts that its few-shot examples came from are gone.
+        UsageError: its cache is on a server, whose address was not kept.
     """
+    if cache is None and "cache" not in made.settings:
+        raise UsageError("the job's cache is on a server; name it again with --cache")
     limits = {"max_cost": made.max_cost, "max_calls": made.max_calls}
     project = Project.model_validate(made.settings).model_copy(update=limits)
     if cache is not None:

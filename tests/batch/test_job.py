@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from batch_server import TOKENS, Line, Outcome, all_done, graded
 
+from relgate.eval.batch.desk import kept_settings
+from relgate.eval.project import Project
 from relgate.judge.prices import Price, cost_usd, price_of
 from relgate.judge.providers.batches import BatchLimits
 from relgate.judge.providers.gemini_batch import GeminiBatches
@@ -352,3 +355,41 @@ def test_few_shot_examples_and_panels_go_through_batches_too(call, shop):
     assert call(*shop.live()).code == 0
     assert call("fill", *shop.words("--max-calls", "0", "--out", "batch.jsonl")).code == 0
     assert shop.rows("batch.jsonl") == shop.rows("live.jsonl")
+
+
+def test_a_batch_that_the_provider_knows_no_more_is_not_paid_again_by_itself(call, shop):
+    """Another account says the same: only the user can tell."""
+    shop.server.running = True
+    call(*shop.submit())
+    shop.server.batches.clear()
+    lost = call("batch", "collect")
+    assert lost.code == 6
+    assert "cancel gives it up" in lost.err
+    assert call("batch", "cancel", "--json").json["asked_to_end"] == 0
+    assert call("batch", "collect").code == 0
+    assert not shop.server.batches
+    shop.server.running = False
+    assert call(*shop.fill("--json")).json["graded"] == shop.pairs
+
+
+def test_the_address_of_a_cache_is_not_kept_and_has_to_be_named_again(call, shop):
+    project = Project(cache=Path("redis://:pw-secret@example.org/0"), judge="openai:m")
+    assert "pw-secret" not in json.dumps(kept_settings(project))
+    assert kept_settings(Project())["cache"] == str(shop.folder / ".relgate/cache")
+    call(*shop.submit())
+    [path] = (shop.folder / ".relgate/batches").glob("*/state.json")
+    state = json.loads(path.read_text())
+    del state["settings"]["cache"]
+    path.write_text(json.dumps(state))
+    done = call("batch", "collect", "--quiet")
+    assert (done.code, "--cache" in done.complaint) == (2, True)
+    assert call("batch", "collect", "--cache", ".relgate/cache").code == 0
+
+
+def test_nothing_to_ask_leaves_no_job(call, shop):
+    call(*shop.fill())
+    done = call(*shop.submit())
+    assert "nothing to ask" in done.out
+    assert call(*shop.fill("--out", "again.jsonl")).code == 0
+    assert len(list((shop.folder / ".relgate/batches").glob("*/state.json"))) == 1
+    assert len(shop.server.batches) == 1

@@ -219,3 +219,20 @@ def test_a_reply_cut_off_is_asked_again_in_halves_as_live(call, shop):
     sizes = {documents(prompt) for prompt in second.requests.values()}
     assert sizes == {1, 2}  # three in halves
     assert set(shop.server.asked.values()) == {1}
+
+
+def test_a_parameter_that_the_model_refuses_is_left_out_in_the_next_batch_as_live(call, shop):
+    if shop.provider == "gemini":
+        pytest.skip("Gemini's adapter leaves no parameter out")
+
+    def refused(requests):
+        return Outcome(lines=[Line(key, status=400, said="temperature") for key in requests])
+
+    shop.server.plans = [refused]
+    done = call(*shop.fill("--json"))
+    assert (done.code, done.json["graded"]) == (0, shop.pairs)
+    first, second = shop.server.batches.values()
+    assert first.requests.keys().isdisjoint(second.requests.keys())
+    assert sorted(first.requests.values()) == sorted(second.requests.values())
+    bodies = [body for body in shop.server.prompts if '"temperature"' in body]
+    assert len(bodies) == len(first.requests)

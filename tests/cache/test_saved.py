@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from datetime import UTC, datetime, timedelta
 
@@ -161,3 +162,22 @@ def test_grades_from_before_a_time_are_asked_again_and_replaced(folder):
     exact.grade_sync("q", CANDIDATES)
     assert exact.misses == 0
     store.close()
+
+
+def test_grades_paid_in_a_batch_count_at_half_the_price_held_and_saved(place):
+    run(place, Usage(400, 80, batch=True))
+    assert run(place, Usage(400, 80, batch=True)).saved.batch_prompt == 400
+    price = Price(10.0, 100.0)
+    [held] = cache_stats(place).by_judge.values()
+    assert held.usd(price) == saved(place).usd(price) == (400 * 10 + 80 * 100) / 1e6 / 2
+    assert (Tokens(2, 0, 800, 160, 400, 80) - held).usd(price) == (400 * 10 + 80 * 100) / 1e6
+
+
+def test_a_record_from_before_batches_is_read():
+    old = '{"format":1,"version":"v@1","model":"m","at":"2026-01-02T03:04:05+00:00","grades":2,'
+    old += '"uncounted":0,"prompt_tokens":9,"completion_tokens":4'
+    key = new_saved_key()
+    checksum = hashlib.sha256(f"{key}\n{old}".encode()).hexdigest()[:32]
+    record = decode_item(key, f'{old},"checksum":"{checksum}"}}')
+    assert record is not None
+    assert record.tokens == Tokens(2, 0, 9, 4)

@@ -33,6 +33,7 @@ class Line:
     text: str = ""
     finish: str = "stop"
     error: str | None = None  # no response at all, for this reason
+    said: str | None = None  # the parameter that an error names
 
 
 @dataclass
@@ -330,7 +331,7 @@ class BatchServer:
         row: dict[str, Any] = {"id": "r", "custom_id": line.key, "response": None, "error": None}
         if line.error is not None:
             return row | {"error": {"code": line.error, "message": "not executed"}}
-        failed = {"error": {"message": "scripted", "type": "e", "param": None, "code": None}}
+        failed = {"error": {"message": "scripted", "type": "e", "param": line.said, "code": None}}
         body = self._openai_reply(line) if line.status == 200 else failed
         return row | {"response": {"status_code": line.status, "request_id": "q", "body": body}}
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from relgate.judge.fake import FakeGenerate
 from relgate.judge.llm import make_llm_judge
 from relgate.judge.panel import PanelJudge
-from relgate.judge.types import CallError, Candidate, GenerateReply, GradeError, Usage
+from relgate.judge.types import NO_USAGE, CallError, Candidate, GenerateReply, GradeError, Usage
 
 CANDIDATES = [Candidate(str(n), f"text {n}") for n in range(4)]
 
@@ -76,3 +76,10 @@ def test_a_panel_pays_for_each_vote():
     ]
     (hit,) = PanelJudge(judges).grade_sync("q", CANDIDATES[:1])
     assert hit.usage == Usage(60, 6)
+
+
+def test_tokens_of_a_batch_stay_those_of_a_batch_when_split_and_added():
+    paid = Usage(7, 3, batch=True)
+    assert all(part.batch for part in paid.split(2))
+    assert NO_USAGE + paid == paid
+    assert not (Usage(1, 1) + NO_USAGE).batch
