@@ -51,12 +51,11 @@ class BatchedJudge:
         fresh = [c for c in candidates if self.units.place(query, c) is None]
         if fresh:
             self.units.add(query, fresh)
-        places = [self.units.place(query, c) for c in candidates]
-        groups = {place[0]: await self.unit(place[0]) for place in places if place is not None}
+        found = [place for c in candidates if (place := self.units.place(query, c)) is not None]
+        groups = {number: await self.unit(number) for number in {number for number, _ in found}}
         return [
-            replace(groups[place[0]][place[1]], id=candidate.id)
-            for candidate, place in zip(candidates, places, strict=True)
-            if place is not None
+            replace(groups[number][row], id=candidate.id)
+            for candidate, (number, row) in zip(candidates, found, strict=True)
         ]
 
     async def unit(self, number: int) -> list[JudgedHit]:
