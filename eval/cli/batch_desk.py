@@ -48,6 +48,12 @@ def run_to_end(desk: BatchDesk, found: FillInputs, output: Output, *, poll_s: fl
         while desk.job.state.under_way:
             if desk.job.state.halted is None:
                 await desk.driver.submit()
+            if not shown[1]:
+                shown = desk.driver.answered
+                output.remark(
+                    f"job {desk.job.state.id}: {shown[1]:,} requests under way; looking every "
+                    f"{poll_s:g} s; Ctrl-C loses nothing"
+                )
             await asyncio.sleep(poll_s)
             ended = await desk.look()
             tell_ended(output, ended)
