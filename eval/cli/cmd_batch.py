@@ -28,7 +28,7 @@ def command() -> None:
 
     `submit` takes what `fill` takes and sends it; `collect` puts the answers into the cache, and
     sends again what expired; then `fill` writes the list from the cache. `fill --via batch` does
-    all of it and waits.
+    all of it and waits. Every command takes --json, --quiet and --no-color.
     """
 
 
