@@ -15,6 +15,7 @@ from relgate.cache.redis_store import redis_url
 from relgate.cache.report import cache_stats
 from relgate.eval.agreement.certificate import certificate_files
 from relgate.eval.agreement.pairs import identity_of
+from relgate.eval.agreement.policy import Level
 from relgate.eval.certificates import State as Standing
 from relgate.eval.certificates import standing_of_judge
 from relgate.eval.doctor.inputs import Inputs
@@ -29,6 +30,7 @@ from relgate.rubrics.errors import PlatformError
 
 __all__ = ["cache_check", "judging_checks"]
 
+_BASELINE = "baseline"
 _DOES_NOT_HOLD = 1  # as of relgate certificate verify
 _KEYS = {
     "openai": OPENAI_KEYS,
@@ -59,6 +61,9 @@ def judging_checks(
 def _judge(name: str, project: Project, inputs: Inputs, opened: list[OpenedJudge]) -> Check:
     """Opens it without a key and over a store in memory: nothing is asked, nothing is made."""
     catalogue = inputs.catalogue
+    named = (project.judgments, project.catalogue)
+    if name == _BASELINE and None not in named and None in (inputs.judgments, catalogue):
+        return Check("judge", State.MISSING, f"{name}: not opened, it learns from files above")
     kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # of the user's own module
     try:
         judge = open_judge(
@@ -130,6 +135,8 @@ def _certificate(name: str, project: Project, opened: list[OpenedJudge], now: da
     missing = found.state is Standing.MISSING
     says = found.problem or found.state.value
     state = State.MISSING if missing else State.FAULT
+    if found.certificate is not None and found.certificate.level is not Level.TRUSTED:
+        run = "relgate certificate show"  # and what would change the level: docs/calibration.md
     return Check("certificate", state, says, run=run, exit_code=_DOES_NOT_HOLD)
 
 

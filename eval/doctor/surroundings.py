@@ -38,22 +38,28 @@ def python_check() -> Check:
 
 
 def extra_checks(project: Project) -> list[Check]:
-    """Packages beyond the core: a fault where the settings need one that is not installed."""
-    return [_extra(name, project) for name in _EXTRAS]
-
-
-def _extra(extra: str, project: Project) -> Check:
-    if util.find_spec(_EXTRAS[extra]) is not None:
-        version = metadata.version(_EXTRAS[extra])
-        return Check(extra, State.OK, f"{_EXTRAS[extra]} {version}, for {_FOR[extra]}")
-    needed = _needs(extra, project)
-    return Check(
-        extra,
-        State.FAULT if needed else State.MISSING,
-        f"{needed or _FOR[extra]}: {_EXTRAS[extra]} is not installed",
-        run=f"pip install 'relgate[{extra}]'",
-        exit_code=6,
-    )
+    """Packages beyond the core: all in one line, and a fault for each that the settings need."""
+    there = {name: util.find_spec(package) is not None for name, package in _EXTRAS.items()}
+    lacking = [name for name, found in there.items() if not found]
+    said = [
+        f"{name} ({_FOR[name]}){'' if found else ' is not installed'}"
+        for name, found in there.items()
+    ]
+    state = State.MISSING if lacking else State.OK
+    return [
+        Check("extras", state, ", ".join(said)),
+        *(
+            Check(
+                name,
+                State.FAULT,
+                f"{needed}: {_EXTRAS[name]} is not installed",
+                run=f"pip install 'relgate[{name}]'",
+                exit_code=6,
+            )
+            for name in lacking
+            if (needed := _needs(name, project)) is not None
+        ),
+    ]
 
 
 def _needs(extra: str, project: Project) -> str | None:

@@ -138,6 +138,32 @@ def test_several_faults_end_in_the_code_of_the_first(call, tmp_path):
     assert len(done.json["next"]) == 2
 
 
+def test_a_judge_that_learns_from_a_file_with_a_fault_is_no_second_fault(call, project):
+    settings(project.folder, judgments="gone.csv", catalogue="catalogue.jsonl", judge="baseline")
+    done = call("doctor", "--json")
+    assert [c["name"] for c in done.json["checks"] if c["state"] == "fault"] == ["judgments"]
+    assert states(done)["judge"] == "missing"
+
+
+def test_a_judge_that_is_not_trusted_is_sent_to_its_certificate(call, project):
+    settings(
+        project.folder,
+        judgments="judgments.csv",
+        judgments_source="rule",
+        catalogue="catalogue.jsonl",
+        judge="baseline",
+        system_models=[],
+    )
+    done = call(
+        "calibrate", "--human", "judgments.csv", "--human-source", "rule", "--judge", "baseline",
+        "--catalogue", "catalogue.jsonl", "--out", "calibration",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    found = call("doctor", "--json")
+    assert (states(found)["certificate"], found.code) == ("fault", 1)
+    assert found.json["next"] == ["relgate certificate show"]
+
+
 def test_a_catalogue_of_other_ids_is_a_fault(call, project):
     (project.folder / "catalogue.jsonl").write_text('{"id": "x", "title": "a shoe"}\n', "utf-8")
     done = call("doctor", "--json")
@@ -218,7 +244,9 @@ def test_ci_files_and_the_baseline_are_looked_for(call, tmp_path):
 def test_a_package_is_a_fault_where_the_settings_need_it(call, tmp_path, monkeypatch):
     monkeypatch.setattr("relgate.eval.doctor.surroundings.util.find_spec", lambda _name: None)
     plain = call("doctor", "--json")
-    assert (states(plain)["parquet"], plain.code) == ("missing", 0)
+    assert (states(plain)["extras"], plain.code) == ("missing", 0)
+    assert "parquet (Parquet files) is not installed" in said(plain, "extras")
+    assert "parquet" not in states(plain)
     settings(tmp_path, catalogue="products.parquet")
     done = call("doctor", "--json")
     assert states(done)["parquet"] == "fault"
