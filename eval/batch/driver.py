@@ -25,6 +25,7 @@ R = TypeVar("R")
 
 _TRIES: Final = 4
 _LOST: Final = "HTTP 404"
+_REFUSED: Final = "HTTP 4"
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,8 +291,9 @@ class Driver:
 
 
 def _may_have_worked(error: CallError) -> bool:
-    """Whether the provider may have done what it was asked for, and its answer was lost."""
-    return error.retry and error.kind is not GradeError.RATE_LIMITED
+    """Whether the provider may have done what it was asked for: all but a plain refusal."""
+    refused = not error.retry and _REFUSED in error.message
+    return not refused and error.kind is not GradeError.RATE_LIMITED
 
 
 def _pause_s(error: CallError, wait_s: float) -> float:

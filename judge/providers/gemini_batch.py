@@ -96,9 +96,7 @@ class GeminiBatches:
         """See `Batches.create`."""
         sdk = await self._sdk()
         config = types.CreateBatchJobConfig(display_name=label)
-        return _remote(
-            await self._try(lambda: sdk.batches.create(model=model, src=file_id, config=config))
-        )
+        return await self._told(lambda: sdk.batches.create(model=model, src=file_id, config=config))
 
     async def find(self, label: str, /) -> RemoteBatch | None:
         """See `Batches.find`."""
@@ -116,7 +114,7 @@ class GeminiBatches:
     async def get(self, batch_id: str, /) -> RemoteBatch:
         """See `Batches.get`."""
         sdk = await self._sdk()
-        return _remote(await self._try(lambda: sdk.batches.get(name=batch_id)))
+        return await self._told(lambda: sdk.batches.get(name=batch_id))
 
     async def cancel(self, batch_id: str, /) -> None:
         """See `Batches.cancel`."""
@@ -132,6 +130,14 @@ class GeminiBatches:
 
     async def _sdk(self) -> Any:  # noqa: ANN401 - its own types are unknown in part
         return (await self._clients.get()).sdk.aio
+
+    async def _told(self, call: Callable[[], Awaitable[types.BatchJob]]) -> RemoteBatch:
+        """What the answer tells of a batch; the SDK hands on whatever came, a page as well."""
+
+        async def read() -> RemoteBatch:
+            return _remote(await call())
+
+        return await self._try(read)
 
     async def _try(self, call: Callable[[], Awaitable[R]], *, timeout_s: float | None = None) -> R:
         outcome = await attempt(

@@ -98,14 +98,12 @@ class OpenAIBatches:
     async def create(self, file_id: str, /, *, label: str, model: str) -> RemoteBatch:  # noqa: ARG002 - in each line
         """See `Batches.create`."""
         client = await self._clients.get()
-        return _remote(
-            await self._try(
-                lambda: client.batches.create(
-                    input_file_id=file_id,
-                    endpoint=cast("Any", self._endpoint),
-                    completion_window="24h",
-                    metadata={_LABEL: label},
-                )
+        return await self._told(
+            lambda: client.batches.create(
+                input_file_id=file_id,
+                endpoint=cast("Any", self._endpoint),
+                completion_window="24h",
+                metadata={_LABEL: label},
             )
         )
 
@@ -125,7 +123,7 @@ class OpenAIBatches:
     async def get(self, batch_id: str, /) -> RemoteBatch:
         """See `Batches.get`."""
         client = await self._clients.get()
-        return _remote(await self._try(lambda: client.batches.retrieve(batch_id)))
+        return await self._told(lambda: client.batches.retrieve(batch_id))
 
     async def cancel(self, batch_id: str, /) -> None:
         """See `Batches.cancel`."""
@@ -142,6 +140,14 @@ class OpenAIBatches:
                     into.write(chunk)
 
         await self._try(load, timeout_s=_TRANSFER_S)
+
+    async def _told(self, call: Callable[[], Awaitable[Batch]]) -> RemoteBatch:
+        """What the answer tells of a batch; the SDK hands on whatever came, a page as well."""
+
+        async def read() -> RemoteBatch:
+            return _remote(await call())
+
+        return await self._try(read)
 
     async def _try(self, call: Callable[[], Awaitable[R]], *, timeout_s: float | None = None) -> R:
         outcome = await attempt(

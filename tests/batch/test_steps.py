@@ -23,6 +23,7 @@ def ends_as_live(call, shop, *more: str) -> None:
         ("create", ["reset"]),
         ("create", ["reset-after"]),
         ("create", ["reset", "reset-after"]),
+        ("create", ["page-after"]),
         ("get", [503, "reset"]),
         ("download", [500, "reset"]),
         ("download", ["truncate"]),
@@ -53,6 +54,16 @@ def test_a_step_that_keeps_failing_ends_the_run_and_the_next_one_goes_on(call, s
     ends_as_live(call, shop)
     assert len(shop.server.batches) == 1
     assert set(shop.server.asked.values()) == {1}
+
+
+def test_a_page_in_place_of_an_answer_is_said_and_the_next_run_goes_on(call, shop):
+    shop.server.faults["get"] = ["page-after"] * 4
+    stopped = call(*shop.fill())
+    assert stopped.code == 6
+    assert "Traceback" not in stopped.err
+    shop.server.faults["get"] = []
+    ends_as_live(call, shop)
+    assert len(shop.server.batches) == 1
 
 
 def test_a_refused_key_ends_the_run_at_once(call, shop):

@@ -81,7 +81,7 @@ class BatchServer:
 
     Attributes:
         faults: by step, what the next calls get in turn: None for no fault, a status, `reset`
-            before anything is done, `reset-after` when it is; `kill` and `kill-after` end the
+            before anything is done, `reset-after` or `page-after` when it is; `kill` and `kill-after` end the
             client.
         plans: how the next batches end, in the order in which they are looked at; then all is
             answered.
@@ -226,6 +226,9 @@ class BatchServer:
             os.kill(self.client, signal.SIGKILL)
         if fault in {"kill-after", "reset-after"}:
             handler.close_connection = True
+            return
+        if fault == "page-after":
+            _send(handler, 200, b"<html>a proxy's page</html>", raw=True)
             return
         if fault == "truncate":
             _send(handler, 200, answer, cut=len(answer) // 2)
