@@ -81,8 +81,8 @@ class BatchServer:
 
     Attributes:
         faults: by step, what the next calls get in turn: None for no fault, a status, `reset`
-            before anything is done, `reset-after` or `page-after` when it is; `kill` and `kill-after` end the
-            client.
+            before anything is done, `reset-after` or `page-after` when it is; `kill` and
+            `kill-after` end the client.
         plans: how the next batches end, in the order in which they are looked at; then all is
             answered.
         running: while set, no batch ends.
