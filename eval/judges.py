@@ -394,7 +394,7 @@ def _baseline(
     ]
     if not pairs and len(labels):
         raise InputError(
-            "no labelled document is in the catalogue, so the baseline has nothing to learn from",
-            mend="give the catalogue of the index that was labelled",
+            "no labelled document has a text in the catalogue: the baseline cannot learn",
+            mend="give that of the index that was labelled, with a title or a text",
         )
     return BaselineJudge.fit(pairs, rubric)

@@ -154,9 +154,8 @@ def time_problem(
     if now >= certificate.expires_at:
         return f"The certificate expired at {iso(certificate.expires_at)}; calibrate again."
     alarm = alarms.get(certificate.fingerprint)
-    # Certificates are dated to the second: one of the alarm's own second was made after it, since a
-    # calibration and a canary both take longer than that.
-    if alarm is not None and certificate.made_at < alarm.replace(microsecond=0):
+    # Certificates are dated to the second: one of the alarm's own second is taken for an older one.
+    if alarm is not None and certificate.made_at <= alarm:
         return (
             f"The certificate expired by a canary's alarm at {iso(alarm)}: the judge grades "
             "otherwise than when it was calibrated; calibrate again."

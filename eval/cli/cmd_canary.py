@@ -281,9 +281,9 @@ def _drawn(labels: Any, catalogue: Any, n: int) -> list[Pair]:  # noqa: ANN401
     )
     if not ranked:
         raise InputError(
-            "no labelled document is in the catalogue",
+            "no labelled document has a text in the catalogue",
             path=catalogue.path,
-            mend="give the catalogue of the index that was labelled",
+            mend="give that of the index that was labelled, with a title or a text",
         )
     return [pair for _, _, pair in ranked[:n]]
 

@@ -39,6 +39,8 @@ def show_review(output: Output, review: Review) -> None:
         output.line(f"Finding   {found.rule}: {found.message}")
     if len(review.deciding) > _SHOWN_FINDINGS:
         output.line(f"Finding   {len(review.deciding) - _SHOWN_FINDINGS:,} more in review.json")
+    for found in review.withheld[:_SHOWN_FINDINGS]:
+        output.line(f"Seen too  {found.rule}: {found.message}")
     for warning in evidence.warnings:
         output.line(f"Note      {warning}")
     output.line(f"{phrases.MARKS[review.verdict]} {review.verdict.word}: {review.headline}")

@@ -99,6 +99,8 @@ def _family(name: str, project: Project, opened: list[OpenedJudge]) -> Check:
     check_named_family(name, project, models, ())
     for judge in opened:
         check_opened(judge, system_models=models, ranker_judges=project.ranker_judges, overrides=())
+    if models is None and parse_judge_spec(name).kind == _BASELINE:
+        return Check("family", State.OK, "the baseline is of no model's family")
     if models is None:
         return Check(
             "family",

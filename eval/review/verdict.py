@@ -76,7 +76,11 @@ def _headline(
     caps = [o for o in outcomes if o.cap is not None]
     if caps:
         return f"{mean}, but " + "; ".join(f"{o.rule} could not run: {o.summary}" for o in caps)
-    return f"{mean}; every rule that could run passed" if verdict is Verdict.APPROVE else mean
+    if verdict is not Verdict.APPROVE:
+        return mean
+    few = [o for o in outcomes if o.rule == "R17" and o.state is RuleState.NOT_CHECKED]
+    chance = "".join(f", not held against chance (R17: {o.summary})" for o in few)
+    return f"{mean}{chance}; every rule that could run passed"
 
 
 def _overridden(evidence: Evidence) -> str:

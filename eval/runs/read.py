@@ -105,12 +105,19 @@ def _detect(content: Content) -> str:
         content
     )
     if found is None:
-        raise InputError(
-            "not known as a run",
-            path=content.path,
-            mend=f"state its format; known are {', '.join(RUN_FORMATS)}",
-        )
+        what, mend = _not_a_run(content)
+        raise InputError(what, path=content.path, mend=mend)
     return found
+
+
+def _not_a_run(content: Content) -> tuple[str, str]:
+    """What a file is that is no run, where that can be told, and what to do with it."""
+    top = content.value if isinstance(content.value, dict) else {}
+    if "requests" in top:
+        return "a _rank_eval request, not its answer", "it holds ratings: give it as --judgments"
+    if "error" in top:
+        return "the engine answered with an error", "mend the request and save its answer anew"
+    return "not known as a run", f"state its format; known are {', '.join(RUN_FORMATS)}"
 
 
 def _detect_text(content: Content) -> str | None:

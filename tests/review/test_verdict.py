@@ -6,7 +6,7 @@ import pytest
 
 from relgate.eval.review.change import ChangeDescription
 from relgate.eval.review.settings import ReviewSettings
-from relgate.eval.review.types import Verdict
+from relgate.eval.review.types import Noise, Verdict
 from relgate.eval.review.verdict import review
 from relgate.rubrics.errors import UsageError
 
@@ -28,6 +28,15 @@ def test_the_mean_alone(evidence, many, after, word, verdict):
     assert done.headline.startswith(f"aggregate {word}, {after - 0.5:+.4f} (0.5000 to {after:.4f})")
     assert "over 20 queries" in done.headline
     assert done.headline.endswith("every rule that could run passed") is (word == "improved")
+
+
+def test_an_approval_on_too_few_queries_says_that_chance_was_not_looked_at(evidence, many):
+    few = review(evidence(*many(20), mean=(0.5, 0.6)))
+    told = Noise(p=0.01, low=0.05, high=0.15, detectable=0.04, n=30)
+    enough = review(evidence(*many(30), mean=(0.5, 0.6), noise=told))
+    said = "not held against chance (R17: 20 queries scored on both sides; 30 are needed)"
+    assert said in few.headline
+    assert "chance" not in enough.headline
 
 
 def test_the_words_follow_the_settings(evidence, many):

@@ -414,3 +414,14 @@ def test_bad_input_is_one_line_with_file_place_and_mend(tmp_path, raw, word, lin
     path = tmp_path / "bad.json" if raw is None else _write(tmp_path, raw)
     _refused(path, word, line=line)
     _refused(tmp_path, "is a folder")
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"requests": [{"id": "a", "ratings": []}]}, "give it as --judgments"),
+        ({"error": {"type": "index_not_found_exception"}, "status": 404}, "answered with an error"),
+    ],
+)
+def test_what_is_often_taken_for_a_run_is_named(tmp_path, value, said):
+    _refused(_write(tmp_path, value), said)
