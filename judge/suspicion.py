@@ -143,9 +143,20 @@ _TALK: dict[str, tuple[str, ...]] = {
 
 
 @cache
-def _talks() -> dict[str, re.Pattern[str]]:
-    """The patterns by reason; compiled at first use, for whoever imports and never grades."""
-    return {reason: re.compile("|".join(patterns)) for reason, patterns in _TALK.items()}
+def _talks() -> dict[str, tuple[re.Pattern[str], ...]]:
+    """The patterns by reason; compiled at first use, for whoever imports and never grades.
+
+    Those that begin at a word are one pattern: `re` looks for their common start only once. With
+    another among them it would not, and try each one at every place.
+    """
+    found: dict[str, tuple[re.Pattern[str], ...]] = {}
+    for reason, patterns in _TALK.items():
+        words = [pattern for pattern in patterns if pattern.startswith(r"\b")]
+        others = [pattern for pattern in patterns if not pattern.startswith(r"\b")]
+        found[reason] = tuple(
+            re.compile(pattern) for pattern in filter(None, ["|".join(words), *others])
+        )
+    return found
 
 
 # On the text as it came, whose line breaks the prompt flattens.
@@ -185,6 +196,8 @@ def suspicion(text: str) -> str | None:
 
 
 def _hidden(text: str) -> str | None:
+    if text.isascii():
+        return None
     if _TAGS.search(_FLAG_EMOJI.sub("", text)):
         return "hidden tag characters"
     if _ZERO_WIDTH.search(text):
@@ -195,7 +208,10 @@ def _hidden(text: str) -> str | None:
 
 
 def _talk(plain: str) -> str | None:
-    return next((reason for reason, pattern in _talks().items() if pattern.search(plain)), None)
+    for reason, patterns in _talks().items():
+        if any(pattern.search(plain) for pattern in patterns):
+            return reason
+    return None
 
 
 def _forged_line(text: str) -> str | None:
@@ -221,6 +237,8 @@ def _stuffed(plain: str) -> str | None:
     _, times = Counter(content).most_common(1)[0]
     if times >= _STUFFED_TIMES and times >= _STUFFED_SHARE * len(content):
         return "one word stuffed"
+    if times < _PHRASE_RUN:  # a phrase holds such a word, as often as it is said
+        return None
     if any(_runs(words, length) for length in range(1, _MAX_PHRASE_WORDS + 1)):
         return "a phrase repeated"
     return None
