@@ -28,6 +28,7 @@ from relgate.eval.gaps.find import QueryGaps
 from relgate.eval.lists.types import Judgment, Provenance, Query, Source
 from relgate.judge.engine import CallPolicy
 from relgate.judge.llm import make_llm_judge
+from relgate.judge.sync import run_sync
 from relgate.judge.types import Candidate, GenerateReply, GenerateRequest
 
 LATENCY_S = 0.05
@@ -83,7 +84,7 @@ def fill(pairs: int, at_once: int) -> None:
         filling = fill_gaps(
             CachedJudge(judge, store), gaps, candidates.get, judged_at=AT, at_once=at_once
         )
-        done = asyncio.run(filling)
+        done = run_sync(filling)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         store.close()
     calls = judge.engine.stats.calls
