@@ -2,7 +2,8 @@
 
 Elasticsearch and OpenSearch compute other things under the same names: the ideal is cut to the
 number of hits returned, precision divides by it, relevance starts at grade 1, a query without an
-ideal counts as 0, and failed queries leave the mean in silence.
+ideal counts as 0, and failed queries leave the mean in silence. What a file does not tell, but must
+hold for all of it, is found once a file: the way that explains the most of its scores.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from relgate.eval.lists.types import JudgmentList, Query, match_key
 from relgate.eval.metrics.align import Axis
 from relgate.eval.metrics.conventions import Conventions, Metric
-from relgate.eval.metrics.engine import READINGS, Seen
+from relgate.eval.metrics.engine import READINGS, Seen, Ways, possible_ways
 from relgate.eval.metrics.types import RunScores
 from relgate.eval.runs.types import GivenQuery, GivenScores, Run
 
@@ -106,8 +107,7 @@ def crosscheck(
         return CrossCheck(0, (), f"the file {what}, so its scores were not recomputed")
     queries = _scored_in_file(judgments, run, axis, run_number)
     full = [query for query in queries if query.docs is not None]
-    checked = [_check_query(query, given, scores) for query in full]
-    mismatches = tuple(found for found in checked if found is not None)
+    mismatches = _check_queries(full, given, scores)
     if len(full) < len(queries):
         bare = len(queries) - len(full)
         note = f"{bare} of {len(queries)} scores in the file come without hits: not recomputed"
@@ -143,25 +143,58 @@ def _scored_in_file(
     return found
 
 
-def _check_query(query: _Scored, given: GivenScores, scores: RunScores) -> Mismatch | None:
-    ours = float(scores.values[_OURS[given.metric or ""]][query.place])
-    if abs(query.score - ours) <= _TOLERANCE:
-        return None
-    why = _explain(query, given, scores.conventions) if isfinite(query.score) else None
-    return Mismatch(scores.queries[query.place], query.score, ours, why or UNEXPLAINED)
+def _check_queries(
+    queries: Sequence[_Scored], given: GivenScores, scores: RunScores
+) -> tuple[Mismatch, ...]:
+    """The scores that are not ours, by the way of the file that leaves the fewest unexplained."""
+    metric = given.metric or ""
+    differing = [
+        (query, ours)
+        for query in queries
+        if not abs(query.score - (ours := _ours(query, metric, scores))) <= _TOLERANCE
+    ]
+    used = {r for query, _ in differing for r in (*query.known.values(), *query.theirs.values())}
+    fewest: tuple[Mismatch, ...] | None = None
+    for ways in possible_ways(metric, used):
+        found = tuple(
+            Mismatch(
+                scores.queries[query.place],
+                query.score,
+                ours,
+                _explain(query, given, scores.conventions, ways) or UNEXPLAINED,
+            )
+            for query, ours in differing
+        )
+        if fewest is None or _unexplained(found) < _unexplained(fewest):
+            fewest = found
+        if not _unexplained(fewest):
+            break
+    return fewest or ()
 
 
-def _explain(query: _Scored, given: GivenScores, conventions: Conventions) -> str | None:
+def _ours(query: _Scored, metric: str, scores: RunScores) -> float:
+    return float(scores.values[_OURS[metric]][query.place])
+
+
+def _unexplained(found: Sequence[Mismatch]) -> int:
+    return sum(not mismatch.explained for mismatch in found)
+
+
+def _explain(
+    query: _Scored, given: GivenScores, conventions: Conventions, ways: Ways
+) -> str | None:
     """How the engine came to its score, first with our grades, then with its own ratings."""
+    if not isfinite(query.score):
+        return None
     hits = [match_key(doc) for doc in query.docs or ()][: given.k]
     depth = [f"its k is {given.k}, not {conventions.k}"] if given.k else []
     depth = depth if given.k != conventions.k else []
     absent = [] if query.known else ["the judgment list has no grade for this query"]
-    causes = _causes(query.score, hits, query.known, given, conventions)
+    causes = _causes(query, query.known, given, conventions, ways)
     if causes is not None and depth + causes + absent:
         return "the engine's way: " + "; ".join(depth + causes + absent)
     others = {doc: grade for doc, grade in query.known.items() if doc not in hits}
-    causes = _causes(query.score, hits, others | dict(query.theirs), given, conventions)
+    causes = _causes(query, others | dict(query.theirs), given, conventions, ways)
     differ = sum(query.theirs.get(doc) != query.known.get(doc) for doc in hits)
     if causes is None or not differ:
         return None
@@ -170,15 +203,16 @@ def _explain(query: _Scored, given: GivenScores, conventions: Conventions) -> st
 
 
 def _causes(
-    score: float,
-    hits: Sequence[str],
+    query: _Scored,
     grades: Mapping[str, float],
     given: GivenScores,
     conventions: Conventions,
+    ways: Ways,
 ) -> list[str] | None:
-    seen = Seen([grades.get(doc) for doc in hits], list(grades.values()), given.normalized)
+    hits = [grades.get(match_key(doc)) for doc in query.docs or ()][: given.k]
+    seen = Seen(hits, list(grades.values()), given.normalized, given.k, ways)
     for reading in READINGS[given.metric or ""](seen, conventions):
-        if abs(reading.value - score) <= _TOLERANCE:
+        if abs(reading.value - query.score) <= _TOLERANCE:
             return reading.causes
     return None
 

@@ -113,6 +113,49 @@ def test_the_ideal_cut_to_the_hits_is_explained(check) -> None:
     assert mismatch.ours == pytest.approx((1 + 1 / math.log2(3)) / 2.5616, abs=1e-4)
 
 
+def test_an_ideal_made_of_the_retrieved_documents_alone_is_explained(check) -> None:
+    # the best document was not retrieved: 1 + 3/log2(3) over 3 + 1/log2(3), not over 7 + ...
+    grades = {"q": {"best": 3, "a": 1, "b": 2}, "r": {"a": 3, "b": 0}}
+    score = (1 + 3 / math.log2(3)) / (3 + 1 / math.log2(3))
+    own = given("dcg", {"q": score, "r": 1.0}, aggregate=(score + 1) / 2, normalized=True)
+    query, total = check(grades, {"q": ["a", "b", "x"], "r": ["a"]}, own).mismatches
+    assert query.explanation == (
+        "the engine's way: it makes the ideal of the 3 hits returned alone"
+    )
+    assert total.explanation == "the engine's way: 1 queries have other scores, see there"
+
+
+def test_a_rating_of_unrated_hits_is_explained(check) -> None:
+    # unknown_doc_rating = 1: the unrated hit in front gains 1, the ideal is that of the ratings
+    score = (1 + 7 / math.log2(3)) / 7
+    own = given("dcg", {"q": score, "r": 1.0}, normalized=True)
+    grades = {"q": {"a": 3}, "r": {"a": 3}}
+    (mismatch,) = check(grades, {"q": ["x", "a"], "r": ["a"]}, own).mismatches
+    assert mismatch.explanation == (
+        "the engine's way: it rates an unrated hit 1 (unknown_doc_rating)"
+    )
+
+
+def test_one_way_holds_for_a_whole_file(check) -> None:
+    # "q" fits unrated hits rated 1, "r" and "s" fit unrated hits rated 2: one setting is tried
+    ranked = {"q": ["x", "a"], "r": ["x", "b"], "s": ["x", "b"]}
+    grades = {"q": {"a": 3}, "r": {"b": 2}, "s": {"b": 2}}
+    by_one, by_two = (1 + 7 / math.log2(3)) / 7, (3 + 3 / math.log2(3)) / 3
+    own = given("dcg", {"q": by_one, "r": by_two, "s": by_two}, normalized=True)
+    said = {m.query.id: m.explanation for m in check(grades, ranked, own).mismatches}
+    assert said["q"] == "unexplained"
+    assert "unrated hit 2" in said["r"]
+    assert "unrated hit 2" in said["s"]
+
+
+def test_an_ideal_cut_at_k_though_fewer_came_back_is_met(check) -> None:
+    grades, ranked = {"q": {"a": 3, "b": 3}}, {"q": ["a"]}
+    own = given("dcg", {"q": 7 / (7 + 7 / math.log2(3))}, k=5, normalized=True)
+    assert check(grades, ranked, own).mismatches == ()
+    (mismatch,) = check(grades, ranked, own, Conventions(k=1)).mismatches
+    assert mismatch.explanation == "the engine's way: its k is 5, not 1"
+
+
 def test_a_query_without_an_ideal_as_zero_is_explained(check) -> None:
     own = given("dcg", {"q": 0.0}, normalized=True)
     (mismatch,) = check({"q": {"a": 0}}, {"q": ["a"]}, own).mismatches
