@@ -45,7 +45,7 @@ def inputs(pairs: int) -> tuple[list[QueryGaps], dict[str, Candidate]]:
     candidates = {f"d{i}": Candidate(f"d{i}", text) for i, text in enumerate(texts)}
     docs = list(candidates)
     gaps = [
-        QueryGaps(Query(f"query {start}"), True, tuple(docs[start : start + DOCS]), DOCS)  # noqa: FBT003
+        QueryGaps(Query(f"query {start}"), tuple(docs[start : start + DOCS]), DOCS)
         for start in range(0, pairs, DOCS)
     ]
     return gaps, candidates

@@ -97,7 +97,7 @@ def plan_labels(labels: JudgmentList, opened: OpenedJudge, catalogue: Catalogue)
         if row.provenance.source is not Source.JUDGE:
             by_query.setdefault(q, []).append(row.doc_id)
     gaps = [
-        QueryGaps(labels.queries[q], text_known=True, doc_ids=tuple(docs), returned=len(docs))
+        QueryGaps(labels.queries[q], doc_ids=tuple(docs), returned=len(docs))
         for q, docs in by_query.items()
     ]
     return plan_gaps(gaps, opened, catalogue)

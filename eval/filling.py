@@ -16,6 +16,7 @@ from relgate.eval.inputs import Aligned
 from relgate.eval.lists.types import JudgmentList
 from relgate.eval.opened_judge import OpenedJudge
 from relgate.eval.project import Project
+from relgate.eval.query_ids import bare_queries
 from relgate.eval.review.types import Evidence, FillFacts
 from relgate.eval.trust import certificate_for, judge_error_of
 from relgate.judge.sync import run_sync
@@ -201,12 +202,5 @@ def _listed(
         saved_usd=opened.saved_usd,
     )
     merged = merge_filled(aligned.judgments, filled.judgments)
-    notes = (*opened.notes, *opened.remarks, *_bare_queries(gaps))
+    notes = (*opened.notes, *opened.remarks, *bare_queries(g.query for g in gaps))
     return FilledList(merged, filled, facts, notes)
-
-
-def _bare_queries(gaps: Sequence[QueryGaps]) -> tuple[str, ...]:
-    bare = sum(not gap.text_known for gap in gaps)
-    if not bare:
-        return ()
-    return (f"{bare} queries have no text in any file, so the judge saw their ids; give --queries",)

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from relgate.eval.lists.build import ListBuilder
-from relgate.eval.lists.types import JudgmentList, Query
+from relgate.eval.lists.types import JudgmentList, Query, match_key
 from relgate.eval.metrics.align import Axis, align
 from relgate.eval.metrics.overlap import Overlap, overlap, require_overlap
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryTable
 from relgate.eval.runs.types import Run
+from relgate.eval.wording import counted
 from relgate.rubrics.errors import InputError
 
 __all__ = [
     "Aligned",
     "align_inputs",
-    "opaque_queries",
+    "outranked_texts",
     "overlap_warning",
     "query_texts",
     "with_texts",
 ]
-
-_OPAQUE = re.compile(r"\S*\d\S*")
-_OPAQUE_FROM = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +79,7 @@ def overlap_warning(found: Overlap, project: Project) -> str | None:
 def with_texts(judgments: JudgmentList, table: QueryTable | None) -> JudgmentList:
     """The list with the query table's texts: what a judge is asked must be the query, not its id.
 
-    A text of the list's own stays where it says more than the id.
+    The table is what somebody said on purpose, so it outranks a text in the list.
     """
     if table is None:
         return judgments
@@ -90,18 +87,27 @@ def with_texts(judgments: JudgmentList, table: QueryTable | None) -> JudgmentLis
 
 
 def _with_text(query: Query, table: QueryTable) -> Query:
-    text = table.text_of(query.id) if query.text in {None, query.id} else None
+    text = table.text_of(query.id)
     return query if text is None else replace(query, text=text)
 
 
-def opaque_queries(queries: Iterable[Query]) -> str | None:
-    """A warning when all that is known of the queries looks like ids: a judge would see those."""
-    shown = [query.shown for query in queries]
-    if len(shown) < _OPAQUE_FROM or not all(_OPAQUE.fullmatch(text) for text in shown):
+def outranked_texts(judgments: JudgmentList, table: QueryTable | None) -> str | None:
+    """What has to be said where a query table gives other texts than the list itself."""
+    if table is None:
         return None
+    differ = [
+        (query, text)
+        for query in judgments.queries
+        if query.text not in {None, query.id}
+        and (text := table.text_of(query.id)) is not None
+        and match_key(text) != match_key(query.shown)
+    ]
+    if not differ:
+        return None
+    (first, text), n = differ[0], counted(len(differ), "query has", "queries have")
     return (
-        f"the queries look like ids ({', '.join(repr(t) for t in shown[:3])}); a judge is asked "
-        "with them as they stand; give their texts with --queries"
+        f"{n} another text in the query table than in the list, which counts for a judge: "
+        f"{first.id!r} is {text!r} there and {first.text!r} in the list"
     )
 
 

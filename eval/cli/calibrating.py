@@ -31,12 +31,13 @@ from relgate.eval.cli.load import (
     load_judge,
     load_queries,
     require,
+    say_bare_queries,
+    texts_of_table,
     two_columns,
     writable,
 )
 from relgate.eval.cli.show import plan_lines
 from relgate.eval.gaps.plan import plan_document
-from relgate.eval.inputs import with_texts
 from relgate.eval.lists.raters import Raters
 from relgate.eval.lists.read import read_list
 from relgate.eval.lists.types import JudgmentList, Query, Source
@@ -202,7 +203,9 @@ def _labels(output: Output, project: Project, flags: dict[str, Any]) -> tuple[Ju
     )
     output.remark(f"{found.path}: {len(found.judgments):,} labels, read as {found.format}")
     votes = votes_in(found.votes, found.judgments)
-    return with_texts(found.judgments, load_queries(project)), votes
+    labels = texts_of_table(project, output, found.judgments)
+    say_bare_queries(output, labels.queries)
+    return labels, votes
 
 
 def _groups(table: QueryTable | None, human: Path | None) -> GroupsOf:

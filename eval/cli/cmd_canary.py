@@ -72,6 +72,7 @@ def freeze(**flags: Any) -> None:  # noqa: ANN401 - click
         project, output, labels=labels, catalogue=catalogue, plan_only=flags["dry_run"]
     )
     drawn = _drawn(labels, catalogue, flags["pairs"])
+    load.say_bare_queries(output, labels.queries)
     _say_plan(output, project, opened, drawn, gradings=2)
     if flags["dry_run"]:
         return
@@ -189,7 +190,7 @@ def _say_plan(
     texts = {doc_id: text for _, doc_id, text in pairs}
     plan = plan_fill(
         [
-            QueryGaps(Query(query), text_known=True, doc_ids=tuple(docs), returned=len(docs))
+            QueryGaps(Query(query), doc_ids=tuple(docs), returned=len(docs))
             for query, places in _by_query(pairs).items()
             for docs in ([pairs[at][1] for at in places],)
         ],

@@ -68,6 +68,7 @@ def command(**flags: Any) -> int:  # noqa: ANN401 - click
              "judge_family", "rubric")  # fmt: skip
     project = settings(output, flags["config"], {name: flags[name] for name in names})
     labels = load.load_list(project, output, flags["list_format"]).judgments
+    load.say_bare_queries(output, labels.queries)
     catalogue = load.load_catalogue(project, output)
     failures: list[str] = []
     opened = _open(project, labels, catalogue, failures)

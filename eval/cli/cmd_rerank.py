@@ -85,6 +85,7 @@ def _read(
     """Reads everything, and looks at what would be written, before any call."""
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
     from relgate.eval.inputs import query_texts  # noqa: PLC0415
+    from relgate.eval.lists.types import Query  # noqa: PLC0415
     from relgate.eval.runs.write import require_room_for  # noqa: PLC0415
 
     load.spare_inputs([out], [run_path, project.judgments, project.catalogue, project.queries])
@@ -99,12 +100,14 @@ def _read(
         else None
     )
     opened = load.load_judge(project, output, labels=labels, catalogue=catalogue)
+    texts = query_texts(table)
+    load.say_bare_queries(output, (Query(q.id, texts.get(q.id, q.text)) for q in run.queries))
     if labels is not None:
         output.remark(
             "the baseline learned from this list: on its own pairs the new order flatters it, so "
             "measure the gain on other labels, or out of fold"
         )
-    return _First(run, query_texts(table), catalogue, opened)
+    return _First(run, texts, catalogue, opened)
 
 
 def _reranked(first: _First, how: _How, project: Project, output: Output) -> tuple[Run, int, int]:

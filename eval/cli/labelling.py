@@ -22,6 +22,7 @@ from relgate.eval.label.types import JudgeGrade, Task, tasks_key
 from relgate.eval.lists.read import read_list
 from relgate.eval.lists.types import JudgmentList
 from relgate.eval.project import Project
+from relgate.eval.query_ids import bare_queries
 from relgate.eval.sampling.draw import draw_sample
 from relgate.eval.sampling.read import read_sheet
 from relgate.eval.sampling.sheet import SheetRow
@@ -182,16 +183,16 @@ def _say_gathered(output: Output, found: Gathered) -> None:
         f"of {found.images:,} images are not shown: the page loads none from other machines; "
         "--images serves a folder, --image-host allows a host"
     )
-    bare = sum(task.query.text is None for task in found.tasks)
     changed = "pairs have another text in the catalogue than on the sheet; today's is shown"
     for n, what in (
         (found.no_text, "pairs have no text to show and are left out"),
         (found.changed, changed),
         (found.images_held_back, held_back),
-        (bare, "pairs are of queries without a text in any file: people see ids; give --queries"),
     ):
         if n:
             output.remark(f"{n:,} {what}")
+    for line in bare_queries((task.query for task in found.tasks), "people see"):
+        output.remark(line)
 
 
 def _say_begun(output: Output, board: Board, file: AnswerFile) -> None:

@@ -13,13 +13,14 @@ import click
 
 from relgate.eval.cli.common import Output
 from relgate.eval.files import inside
-from relgate.eval.inputs import opaque_queries, with_texts
+from relgate.eval.inputs import outranked_texts, with_texts
 from relgate.eval.lists.grades_used import no_zero, two_grades
 from relgate.eval.lists.read import ListFile, read_list
 from relgate.eval.lists.summary import ListSummary
-from relgate.eval.lists.types import JudgmentList
+from relgate.eval.lists.types import JudgmentList, Query
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryTable, golden_table, read_queries
+from relgate.eval.query_ids import bare_queries, opaque_queries
 from relgate.eval.runs.read import read_run
 from relgate.eval.runs.types import Run
 from relgate.eval.wording import counted
@@ -39,10 +40,12 @@ __all__ = [
     "load_run",
     "needed",
     "require",
+    "say_bare_queries",
     "say_list",
     "say_run",
     "spare_inputs",
     "stated_inputs",
+    "texts_of_table",
     "two_columns",
     "two_files",
     "writable",
@@ -75,8 +78,23 @@ def load_list(project: Project, output: Output, list_format: str | None = None) 
 
         read_golden(found.path)  # a frozen version with other content is refused
     notes = say_list(output, found.path, ListSummary.of(found), found.notes)
-    judgments = with_texts(found.judgments, load_queries(project))
+    judgments = texts_of_table(project, output, found.judgments)
     return replace(found, judgments=judgments, notes=notes)
+
+
+def texts_of_table(project: Project, output: Output, judgments: JudgmentList) -> JudgmentList:
+    """The list with the texts of the query table, and a remark where these are other texts."""
+    table = load_queries(project)
+    outranked = outranked_texts(judgments, table)
+    if outranked is not None:
+        output.remark(outranked)
+    return with_texts(judgments, table)
+
+
+def say_bare_queries(output: Output, queries: Iterable[Query]) -> None:
+    """Remarks on queries that a judge is asked about by their ids, for want of a text."""
+    for line in bare_queries(queries):
+        output.remark(line)
 
 
 def say_list(

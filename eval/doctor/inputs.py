@@ -10,11 +10,12 @@ from relgate.eval.catalogue import Catalogue, read_catalogue
 from relgate.eval.change_file import read_change
 from relgate.eval.doctor.types import Check, State, looked
 from relgate.eval.golden.files import read_golden
-from relgate.eval.inputs import opaque_queries, with_texts
+from relgate.eval.inputs import outranked_texts, with_texts
 from relgate.eval.lists.read import read_list
 from relgate.eval.lists.types import JudgmentList
 from relgate.eval.project import CONFIG_NAME, Project, read_project
 from relgate.eval.queries import QueryTable, golden_table, read_queries
+from relgate.eval.query_ids import bare_queries, opaque_queries
 from relgate.eval.wording import counted
 from relgate.rubrics.errors import RelgateError
 
@@ -87,7 +88,12 @@ def _list(path: Path, project: Project, found: Inputs) -> Check:
         f"{counted(len(judgments.queries), 'query', 'queries')} ({by or 'none'}), read as "
         f"{file.format}, scale {judgments.scale.name}"
     )
-    odd = (*file.notes, opaque_queries(judgments.queries))
+    odd = (
+        *file.notes,
+        outranked_texts(file.judgments, table),
+        opaque_queries(judgments.queries),
+        *bare_queries(judgments.queries),
+    )
     return Check(
         "judgments", State.OK, _joined(says, odd), run=f"relgate lists check {path}" if any(odd)
         else None,

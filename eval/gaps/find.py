@@ -18,14 +18,12 @@ class QueryGaps:
 
     Attributes:
         query: the list's own query where it has it, so that a fill lands there; with the best
-            text known.
-        text_known: False when only an id is known, which is then what a judge would see.
+            text known. Without one, its id is what a judge would see.
         doc_ids: in order of first appearance, over all runs.
         returned: distinct documents that the runs are known to have returned within the depth.
     """
 
     query: Query
-    text_known: bool
     doc_ids: tuple[str, ...]
     returned: int
 
@@ -59,7 +57,6 @@ def find_gaps(
             out.append(
                 QueryGaps(
                     query=Query(own.id, own.text if own.text is not None else query.text),
-                    text_known=query.text is not None or own.text is not None,
                     doc_ids=unrated,
                     returned=len(returned),
                 )

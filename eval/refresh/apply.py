@@ -98,10 +98,7 @@ def stale_gaps(
     for q, doc_id, old in zip(judgments.query.tolist(), judgments.doc_id, stale, strict=True):
         if old:
             docs.setdefault(q, []).append(doc_id)
-    return [
-        QueryGaps(queries[q], queries[q].text is not None, tuple(docs[q]), len(docs[q]))
-        for q in sorted(docs)
-    ]
+    return [QueryGaps(queries[q], tuple(docs[q]), len(docs[q])) for q in sorted(docs)]
 
 
 def with_texts(queries: Iterable[Query], texts: Mapping[str, str]) -> list[Query]:

@@ -14,6 +14,7 @@ from relgate.eval.gaps.plan import FillPlan, plan_fill
 from relgate.eval.lists.types import JudgmentList
 from relgate.eval.opened_judge import OpenedJudge
 from relgate.eval.project import Project
+from relgate.eval.query_ids import bare_queries
 from relgate.eval.refresh.apply import Refreshed, apply_grades, stale_gaps
 from relgate.eval.refresh.stale import Present, Staleness, State, find_stale, oldest_time
 from relgate.eval.trust import certificate_for
@@ -178,12 +179,5 @@ def refresh_list(
         calls=opened.calls,
         cost_usd=opened.cost_usd,
         saved_usd=opened.saved_usd,
-        notes=(*opened.notes, *opened.remarks, *_bare_queries(looked)),
+        notes=(*opened.notes, *opened.remarks, *bare_queries(g.query for g in looked.gaps)),
     )
-
-
-def _bare_queries(looked: Look) -> tuple[str, ...]:
-    bare = sum(not gap.text_known for gap in looked.gaps)
-    if not bare:
-        return ()
-    return (f"{bare} queries have no text in any file, so the judge saw their ids; give --queries",)

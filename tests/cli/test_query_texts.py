@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 
 import pytest
 
@@ -53,3 +54,31 @@ def test_a_calibration_asks_with_the_texts_of_the_table(call, by_id):
     assert done.code == 0
     assert "query 1" in _seen(by_id)
     assert "q-0001" not in _seen(by_id)
+
+
+def test_an_id_of_words_is_asked_with_as_the_text_and_that_is_said(call, by_id):
+    ids = {query_id: f"word {'abcdefghij'[i // 10]}{'abcdefghij'[i % 10]}"
+           for i, query_id in enumerate(by_id.before)}  # fmt: skip
+    by_id.before = {ids[query]: docs for query, docs in by_id.before.items()}
+    by_id.after = {ids[query]: docs for query, docs in by_id.after.items()}
+    rows = [(ids[query], doc, grade) for query, doc, grade in by_id.human]
+    with (by_id.folder / "judgments.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("query_id", "doc_id", "grade"), *rows])
+    for name, run in (("before", by_id.before), ("after", by_id.after)):
+        lines = [json.dumps({"query_id": query, "docs": docs}) for query, docs in run.items()]
+        (by_id.folder / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    done = call(*by_id.review())
+    assert "Shopper query: word ab" in _seen(by_id)
+    said = " ".join(done.out.split())
+    assert "was taken as the text typed" in said
+    assert "sees the id" not in said
+
+
+def test_a_query_table_outranks_the_text_of_the_list_and_that_is_said(call, by_id):
+    with (by_id.folder / "judgments.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = [(query, f"old {query}", doc, grade) for query, doc, grade in by_id.human]
+        csv.writer(file).writerows([("query_id", "query", "doc_id", "grade"), *rows])
+    done = call(*by_id.review("--queries", "queries.csv"))
+    assert "Shopper query: query 1" in _seen(by_id)
+    assert "old q-" not in _seen(by_id)
+    assert "another text in the query table than in the list" in done.err

@@ -127,7 +127,7 @@ class Doubtful:
 
 
 def fill(judge) -> Filled:
-    gaps = [QueryGaps(Query("q"), text_known=True, doc_ids=("a", "b"), returned=2)]
+    gaps = [QueryGaps(Query("q"), doc_ids=("a", "b"), returned=2)]
     at = "2026-03-01T12:00:00Z"
     return asyncio.run(fill_gaps(judge, gaps, lambda d: Candidate(d, d), judged_at=at))
 

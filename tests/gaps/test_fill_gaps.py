@@ -50,7 +50,7 @@ class Scripted:
 
 
 def gap(query, *docs):
-    return QueryGaps(Query(query, query), text_known=True, doc_ids=docs, returned=len(docs))
+    return QueryGaps(Query(query, query), doc_ids=docs, returned=len(docs))
 
 
 def text_of(doc):
@@ -73,7 +73,7 @@ def test_each_graded_gap_becomes_a_judgment():
 
 def test_the_judge_sees_the_querys_text_and_the_catalogues():
     judge = Scripted(a=3)
-    gaps = QueryGaps(Query("7", "red shoes"), text_known=True, doc_ids=("a",), returned=1)
+    gaps = QueryGaps(Query("7", "red shoes"), doc_ids=("a",), returned=1)
     fill(judge, gaps)
     assert judge.asked == [("red shoes", ("text of a",))]
 

@@ -136,7 +136,6 @@ def test_the_gap_carries_the_lists_own_query_with_the_best_text_known():
     run = Run("run", (Query("7", "red shoes"),), (("x",),))
     (gap,) = gaps_of(judgments, run)
     assert gap.query == Query("7", "red shoes")
-    assert gap.text_known
 
 
 def test_the_lists_text_comes_before_the_runs():
@@ -158,9 +157,9 @@ def test_an_id_alone_is_no_text_whether_or_not_it_is_in_the_list(listed):
     judgments = a_list([(Query("7" if listed else "8"), "a", 3)])
     (gap,) = gaps_of(judgments, a_run(**{"7": ["x"]}))
     assert gap.query.shown == "7"
-    assert not gap.text_known
+    assert gap.query.text is None
 
 
 def test_a_list_keyed_by_text_knows_its_texts():
     judgments = a_list([("red shoes", "a", 3)])
-    assert gaps_of(judgments, a_run(red_shoes=["x"]))[0].text_known
+    assert gaps_of(judgments, a_run(red_shoes=["x"]))[0].query.text == "red shoes"

@@ -124,10 +124,7 @@ def test_a_composed_and_a_decomposed_id_are_one_pair():
 def test_the_judge_is_asked_by_the_querys_text_where_a_table_knows_it():
     judgments = listed(("7", "a", 3, OLD), ("8", "a", 3, OLD))
     gaps = stale_gaps(judgments, stale(judgments), {"7": "red shoes"})
-    assert [(g.query.shown, g.text_known, g.doc_ids) for g in gaps] == [
-        ("red shoes", True, ("a",)),
-        ("8", False, ("a",)),
-    ]
+    assert [(g.query.text, g.doc_ids) for g in gaps] == [("red shoes", ("a",)), (None, ("a",))]
 
 
 _ROWS = st.lists(
