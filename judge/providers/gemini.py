@@ -5,12 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from relgate.judge.providers.settings import (
-    GEMINI_KEYS,
-    checked_key,
-    checked_timeout_s,
-    checked_url,
-)
+from relgate.judge.providers.settings import GEMINI_ENV, access
 
 if TYPE_CHECKING:
     from relgate.judge.providers.gemini_client import GeminiGenerate
@@ -45,15 +40,14 @@ def gemini_generate(
         ProviderUnavailableError: no key, or an impossible one.
         UsageError: `base_url` or `timeout_s` cannot be meant.
     """
-    url = base_url or os.environ.get("GOOGLE_GEMINI_BASE_URL") or None
-    key = checked_key(api_key, names=GEMINI_KEYS, environ=os.environ, optional=url is not None)
+    way = access(GEMINI_ENV, os.environ, api_key=api_key, base_url=base_url, timeout_s=timeout_s)
     from relgate.judge.providers.gemini_client import GeminiGenerate  # noqa: PLC0415 - heavy SDK
 
     return GeminiGenerate(
-        api_key=key,
-        base_url=None if url is None else checked_url(url),
+        api_key=way.key,
+        base_url=way.url,
         api_version=api_version,
-        timeout_s=checked_timeout_s(timeout_s),
+        timeout_s=way.timeout_s,
         thinking_budget=thinking_budget,
         wire=wire,
     )

@@ -7,12 +7,11 @@ and count against a limit of 20 MB.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
-from typing import Any, BinaryIO, Final, TypeVar, cast
+from typing import Any, BinaryIO, Final, cast
 
 from google.genai import types
 
-from relgate.judge.providers.attempt import attempt
+from relgate.judge.providers.attempt import Attempts
 from relgate.judge.providers.batches import BatchLimits, BatchLine, BatchState, RemoteBatch
 from relgate.judge.providers.fields import count_of, fields_of, text_of
 from relgate.judge.providers.gemini_client import GOOGLE, gemini_clients
@@ -21,8 +20,6 @@ from relgate.judge.providers.replay import WireAnswer, WireCall
 from relgate.judge.types import NO_USAGE, CallError, GradeError, Usage
 
 __all__ = ["GeminiBatches"]
-
-R = TypeVar("R")
 
 # 2 GB an input file, no number of requests stated (Gemini API documentation, "Batch API" and
 # "Rate limits"); what is queued is limited by tokens, which the provider counts.
@@ -48,13 +45,11 @@ class GeminiBatches:
     limits = _LIMITS
 
     def __init__(self, *, api_key: str, base_url: str | None, timeout_s: float) -> None:
-        self._key = api_key
-        self._base_url = base_url or GOOGLE
-        self._timeout_s = timeout_s
-        made = gemini_clients(
-            api_key=api_key, base_url=self._base_url, api_version=None, timeout_s=timeout_s
+        url = base_url or GOOGLE
+        self._clients = gemini_clients(
+            api_key=api_key, base_url=url, api_version=None, timeout_s=timeout_s
         )
-        self._clients = made
+        self._attempts = Attempts(failure_of, base_url=url, key=api_key, timeout_s=timeout_s)
 
     def line(self, call: WireCall, /) -> bytes:
         """See `Batches.line`."""
@@ -87,7 +82,7 @@ class GeminiBatches:
         """See `Batches.upload`."""
         sdk = await self._sdk()
         config = types.UploadFileConfig(display_name=label, mime_type="jsonl")
-        made = await self._try(
+        made = await self._attempts.make(
             lambda: sdk.files.upload(file=file, config=config), timeout_s=_TRANSFER_S
         )
         return _named(made.name)
@@ -96,7 +91,9 @@ class GeminiBatches:
         """See `Batches.create`."""
         sdk = await self._sdk()
         config = types.CreateBatchJobConfig(display_name=label)
-        return await self._told(lambda: sdk.batches.create(model=model, src=file_id, config=config))
+        return await self._attempts.read(
+            lambda: sdk.batches.create(model=model, src=file_id, config=config), _remote
+        )
 
     async def find(self, label: str, /) -> RemoteBatch | None:
         """See `Batches.find`."""
@@ -108,47 +105,28 @@ class GeminiBatches:
                     return cast("types.BatchJob", job)
             return None
 
-        found = await self._try(look)
+        found = await self._attempts.make(look)
         return None if found is None else _remote(found)
 
     async def get(self, batch_id: str, /) -> RemoteBatch:
         """See `Batches.get`."""
         sdk = await self._sdk()
-        return await self._told(lambda: sdk.batches.get(name=batch_id))
+        return await self._attempts.read(lambda: sdk.batches.get(name=batch_id), _remote)
 
     async def cancel(self, batch_id: str, /) -> None:
         """See `Batches.cancel`."""
         sdk = await self._sdk()
-        await self._try(lambda: sdk.batches.cancel(name=batch_id))
+        await self._attempts.make(lambda: sdk.batches.cancel(name=batch_id))
 
     async def download(self, file_id: str, into: BinaryIO, /) -> None:
         """See `Batches.download`."""
         sdk = await self._sdk()
-        await self._try(
+        await self._attempts.make(
             lambda: sdk.files.download(file=file_id, destination=into), timeout_s=_TRANSFER_S
         )
 
     async def _sdk(self) -> Any:  # noqa: ANN401 - its own types are unknown in part
         return (await self._clients.get()).sdk.aio
-
-    async def _told(self, call: Callable[[], Awaitable[types.BatchJob]]) -> RemoteBatch:
-        """What the answer tells of a batch; the SDK hands on whatever came, a page as well."""
-
-        async def read() -> RemoteBatch:
-            return _remote(await call())
-
-        return await self._try(read)
-
-    async def _try(self, call: Callable[[], Awaitable[R]], *, timeout_s: float | None = None) -> R:
-        outcome = await attempt(
-            call,
-            timeout_s=timeout_s or self._timeout_s,
-            failure_of=lambda e: failure_of(e, base_url=self._base_url, secrets=(self._key,)),
-            key=self._key,
-        )
-        if isinstance(outcome, CallError):
-            raise outcome
-        return outcome
 
 
 def _named(name: str | None) -> str:

@@ -10,7 +10,7 @@ import httpx2
 from google import genai
 from google.genai import types
 
-from relgate.judge.providers.attempt import attempt
+from relgate.judge.providers.attempt import Attempts
 from relgate.judge.providers.gemini_reply import failure_of, reply_of
 from relgate.judge.providers.loops import LoopLocal, tls_context
 from relgate.judge.providers.replay import Wire, transport
@@ -84,10 +84,8 @@ class GeminiGenerate:
         thinking_budget: int | None,
         wire: Wire | None,
     ) -> None:
-        self._key = api_key
         self._base_url = base_url or GOOGLE
         self._api_version = api_version
-        self._timeout_s = timeout_s
         self._thinking_budget = thinking_budget
         self._clients = gemini_clients(
             api_key=api_key,
@@ -95,6 +93,9 @@ class GeminiGenerate:
             api_version=api_version,
             timeout_s=timeout_s,
             wire=wire,
+        )
+        self._attempts = Attempts(
+            failure_of, base_url=self._base_url, key=api_key, timeout_s=timeout_s
         )
 
     def __repr__(self) -> str:
@@ -109,15 +110,7 @@ class GeminiGenerate:
         model = request.model
         if model is None:
             raise CallError(GradeError.PROVIDER, "no model named; give one", fatal=True)
-        outcome = await attempt(
-            lambda: self._generate(request, model),
-            timeout_s=self._timeout_s,
-            failure_of=lambda e: failure_of(e, base_url=self._base_url, secrets=(self._key,)),
-            key=self._key,
-        )
-        if isinstance(outcome, CallError):
-            raise outcome
-        return outcome
+        return await self._attempts.make(lambda: self._generate(request, model))
 
     async def aclose(self) -> None:
         """Closes the running loop's connections; the instance stays usable."""

@@ -10,7 +10,7 @@ from google.genai import errors
 
 from relgate.judge.decide import DecideReply, DecideRequest
 from relgate.judge.providers.answers import rows_by_name
-from relgate.judge.providers.attempt import attempt
+from relgate.judge.providers.attempt import Attempts
 from relgate.judge.providers.fields import count_of
 from relgate.judge.providers.gemini_client import GOOGLE, gemini_clients
 from relgate.judge.providers.gemini_reply import failure_of
@@ -28,12 +28,13 @@ class GeminiDecide:
     def __init__(
         self, *, api_key: str, base_url: str | None, api_version: str | None, timeout_s: float
     ) -> None:
-        self._key = api_key
         self._base_url = base_url or GOOGLE
         self._api_version = api_version
-        self._timeout_s = timeout_s
         self._clients = gemini_clients(
             api_key=api_key, base_url=self._base_url, api_version=api_version, timeout_s=timeout_s
+        )
+        self._attempts = Attempts(
+            decisions_failure_of, base_url=self._base_url, key=api_key, timeout_s=timeout_s
         )
 
     def __repr__(self) -> str:
@@ -45,17 +46,7 @@ class GeminiDecide:
         Raises:
             CallError: every failure of the SDK, of the connection, or of the endpoint.
         """
-        outcome = await attempt(
-            partial(self._once, request),
-            timeout_s=self._timeout_s,
-            failure_of=lambda e: decisions_failure_of(
-                e, base_url=self._base_url, secrets=(self._key,)
-            ),
-            key=self._key,
-        )
-        if isinstance(outcome, CallError):
-            raise outcome
-        return outcome
+        return await self._attempts.make(partial(self._once, request))
 
     async def aclose(self) -> None:
         """Closes the running loop's connections; the instance stays usable."""

@@ -5,12 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Literal
 
-from relgate.judge.providers.settings import (
-    OPENAI_KEYS,
-    checked_key,
-    checked_timeout_s,
-    checked_url,
-)
+from relgate.judge.providers.settings import OPENAI_ENV, access
 
 if TYPE_CHECKING:
     from relgate.judge.providers.openai_client import OpenAIGenerate
@@ -42,14 +37,13 @@ def openai_generate(
         ProviderUnavailableError: no key, or an impossible one.
         UsageError: `base_url` or `timeout_s` cannot be meant.
     """
-    url = base_url or os.environ.get("OPENAI_BASE_URL") or None
-    key = checked_key(api_key, names=OPENAI_KEYS, environ=os.environ, optional=url is not None)
+    way = access(OPENAI_ENV, os.environ, api_key=api_key, base_url=base_url, timeout_s=timeout_s)
     from relgate.judge.providers.openai_client import OpenAIGenerate  # noqa: PLC0415 - 0.5 s SDK
 
     return OpenAIGenerate(
-        api_key=key,
-        base_url=None if url is None else checked_url(url),
-        timeout_s=checked_timeout_s(timeout_s),
+        api_key=way.key,
+        base_url=way.url,
+        timeout_s=way.timeout_s,
         api=api,
         wire=wire,
     )

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
-from typing import Any, BinaryIO, Final, Literal, TypeVar, cast
+from typing import Any, BinaryIO, Final, Literal, cast
 
 from openai.types import Batch
 
-from relgate.judge.providers.attempt import attempt
+from relgate.judge.providers.attempt import Attempts
 from relgate.judge.providers.batches import BatchLimits, BatchLine, BatchState, RemoteBatch
 from relgate.judge.providers.fields import count_of, fields_of, text_of
 from relgate.judge.providers.openai_client import OPENAI, openai_clients
 from relgate.judge.providers.openai_reply import failure_of
 from relgate.judge.providers.replay import WireAnswer, WireCall
-from relgate.judge.types import NO_USAGE, CallError, Usage
+from relgate.judge.types import NO_USAGE, Usage
 
 __all__ = ["OpenAIBatches"]
-
-R = TypeVar("R")
 
 # 50,000 requests and 200 MB a file (openai 3.57.0, `batches.create`); MB taken as the smaller one.
 _LIMITS: Final = BatchLimits(requests=50_000, bytes=200_000_000)
@@ -51,13 +48,10 @@ class OpenAIBatches:
         timeout_s: float,
         api: Literal["chat", "responses"],
     ) -> None:
-        self._key = api_key
-        self._base_url = base_url or OPENAI
-        self._timeout_s = timeout_s
+        url = base_url or OPENAI
         self._endpoint = _ENDPOINTS[api]
-        self._clients = openai_clients(
-            api_key=api_key, base_url=self._base_url, timeout_s=timeout_s
-        )
+        self._clients = openai_clients(api_key=api_key, base_url=url, timeout_s=timeout_s)
+        self._attempts = Attempts(failure_of, base_url=url, key=api_key, timeout_s=timeout_s)
 
     def line(self, call: WireCall, /) -> bytes:
         """See `Batches.line`."""
@@ -87,7 +81,7 @@ class OpenAIBatches:
     async def upload(self, file: BinaryIO, /, *, label: str) -> str:
         """See `Batches.upload`."""
         client = await self._clients.get()
-        made = await self._try(
+        made = await self._attempts.make(
             lambda: client.files.create(
                 file=(f"{label}.jsonl", file), purpose="batch", timeout=_TRANSFER_S
             ),
@@ -98,13 +92,14 @@ class OpenAIBatches:
     async def create(self, file_id: str, /, *, label: str, model: str) -> RemoteBatch:  # noqa: ARG002 - in each line
         """See `Batches.create`."""
         client = await self._clients.get()
-        return await self._told(
+        return await self._attempts.read(
             lambda: client.batches.create(
                 input_file_id=file_id,
                 endpoint=cast("Any", self._endpoint),
                 completion_window="24h",
                 metadata={_LABEL: label},
-            )
+            ),
+            _remote,
         )
 
     async def find(self, label: str, /) -> RemoteBatch | None:
@@ -117,18 +112,18 @@ class OpenAIBatches:
                     return batch
             return None
 
-        found = await self._try(look)
+        found = await self._attempts.make(look)
         return None if found is None else _remote(found)
 
     async def get(self, batch_id: str, /) -> RemoteBatch:
         """See `Batches.get`."""
         client = await self._clients.get()
-        return await self._told(lambda: client.batches.retrieve(batch_id))
+        return await self._attempts.read(lambda: client.batches.retrieve(batch_id), _remote)
 
     async def cancel(self, batch_id: str, /) -> None:
         """See `Batches.cancel`."""
         client = await self._clients.get()
-        await self._try(lambda: client.batches.cancel(batch_id))
+        await self._attempts.make(lambda: client.batches.cancel(batch_id))
 
     async def download(self, file_id: str, into: BinaryIO, /) -> None:
         """See `Batches.download`."""
@@ -139,26 +134,7 @@ class OpenAIBatches:
                 async for chunk in response.iter_bytes(1 << 20):
                     into.write(chunk)
 
-        await self._try(load, timeout_s=_TRANSFER_S)
-
-    async def _told(self, call: Callable[[], Awaitable[Batch]]) -> RemoteBatch:
-        """What the answer tells of a batch; the SDK hands on whatever came, a page as well."""
-
-        async def read() -> RemoteBatch:
-            return _remote(await call())
-
-        return await self._try(read)
-
-    async def _try(self, call: Callable[[], Awaitable[R]], *, timeout_s: float | None = None) -> R:
-        outcome = await attempt(
-            call,
-            timeout_s=timeout_s or self._timeout_s,
-            failure_of=lambda e: failure_of(e, base_url=self._base_url, secrets=(self._key,)),
-            key=self._key,
-        )
-        if isinstance(outcome, CallError):
-            raise outcome
-        return outcome
+        await self._attempts.make(load, timeout_s=_TRANSFER_S)
 
 
 def _remote(batch: Batch) -> RemoteBatch:

@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 
 import openai
 
-from relgate.judge.providers.attempt import attempt
+from relgate.judge.providers.attempt import Attempts
 from relgate.judge.providers.loops import LoopLocal, tls_context
 from relgate.judge.providers.openai_reply import chat_reply, failure_of, responses_reply
 from relgate.judge.providers.openai_request import (
@@ -62,13 +62,15 @@ class OpenAIGenerate:
     ) -> None:
         self._key = api_key
         self._base_url = base_url or OPENAI
-        self._timeout_s = timeout_s
         self._api = api
         # older compatible servers know max_tokens alone, newer OpenAI models refuse it
         fields = ("max_completion_tokens", "max_tokens")
         self._abilities = Abilities(token_fields=fields if base_url is None else fields[::-1])
         self._clients = openai_clients(
             api_key=api_key, base_url=self._base_url, timeout_s=timeout_s, wire=wire
+        )
+        self._attempts = Attempts(
+            failure_of, base_url=self._base_url, key=api_key, timeout_s=timeout_s
         )
 
     def __repr__(self) -> str:
@@ -93,16 +95,9 @@ class OpenAIGenerate:
         if request.model is None:
             raise CallError(GradeError.PROVIDER, "no model named; give one", fatal=True)
         while True:
-            outcome = await attempt(
-                partial(self._once, request, self._abilities),
-                timeout_s=self._timeout_s,
-                failure_of=lambda e: failure_of(e, base_url=self._base_url, secrets=(self._key,)),
-                key=self._key,
-            )
+            outcome = await self._attempts.make(partial(self._once, request, self._abilities))
             if isinstance(outcome, GenerateReply):
                 return outcome
-            if isinstance(outcome, CallError):
-                raise outcome
             self._abilities = self._abilities.meet(outcome)
 
     async def aclose(self) -> None:

@@ -10,7 +10,7 @@ from openai.types.decision import Decision
 
 from relgate.judge.decide import DecideReply, DecideRequest
 from relgate.judge.providers.answers import rows_by_name
-from relgate.judge.providers.attempt import attempt
+from relgate.judge.providers.attempt import Attempts
 from relgate.judge.providers.fields import count_of, text_of
 from relgate.judge.providers.openai_client import OPENAI, openai_clients
 from relgate.judge.providers.openai_reply import failure_of
@@ -23,11 +23,12 @@ class OpenAIDecide:
     """A `decide` over the openai SDK; see `openai_decide` for its parts."""
 
     def __init__(self, *, api_key: str, base_url: str | None, timeout_s: float) -> None:
-        self._key = api_key
         self._base_url = base_url or OPENAI
-        self._timeout_s = timeout_s
         self._clients = openai_clients(
             api_key=api_key, base_url=self._base_url, timeout_s=timeout_s
+        )
+        self._attempts = Attempts(
+            failure_of, base_url=self._base_url, key=api_key, timeout_s=timeout_s
         )
 
     def __repr__(self) -> str:
@@ -39,15 +40,7 @@ class OpenAIDecide:
         Raises:
             CallError: every failure of the SDK, of the connection, or of the endpoint.
         """
-        outcome = await attempt(
-            partial(self._once, request),
-            timeout_s=self._timeout_s,
-            failure_of=lambda e: failure_of(e, base_url=self._base_url, secrets=(self._key,)),
-            key=self._key,
-        )
-        if isinstance(outcome, CallError):
-            raise outcome
-        return outcome
+        return await self._attempts.make(partial(self._once, request))
 
     async def aclose(self) -> None:
         """Closes the running loop's connections; the instance stays usable."""

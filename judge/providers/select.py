@@ -18,13 +18,7 @@ from relgate.judge.providers.decisions import gemini_decide, openai_decide
 from relgate.judge.providers.gemini import gemini_generate
 from relgate.judge.providers.openai import openai_generate
 from relgate.judge.providers.replay import RequestBook, replayed
-from relgate.judge.providers.settings import (
-    GEMINI_KEYS,
-    OPENAI_KEYS,
-    checked_key,
-    checked_timeout_s,
-    checked_url,
-)
+from relgate.judge.providers.settings import GEMINI_ENV, OPENAI_ENV, access, checked_url
 from relgate.judge.redact import one_line, redact
 from relgate.judge.types import Generate
 from relgate.rubrics.errors import UsageError
@@ -187,19 +181,15 @@ def batches_for(
         ProviderUnavailableError: no key.
     """
     check_batchable(spec)
-    name = "OPENAI_BASE_URL" if spec.kind == "openai" else "GOOGLE_GEMINI_BASE_URL"
-    given = os.environ.get(name) or None
-    url = None if given is None else checked_url(given)
-    keys = OPENAI_KEYS if spec.kind == "openai" else GEMINI_KEYS
-    key = checked_key(None, names=keys, environ=os.environ, optional=url is not None)
-    timeout = checked_timeout_s(timeout_s)
+    variables = OPENAI_ENV if spec.kind == "openai" else GEMINI_ENV
+    way = access(variables, os.environ, timeout_s=timeout_s)
     if spec.kind == "openai":
         from relgate.judge.providers.openai_batch import OpenAIBatches  # noqa: PLC0415 - heavy SDK
 
-        return OpenAIBatches(api_key=key, base_url=url, timeout_s=timeout, api=api)
+        return OpenAIBatches(api_key=way.key, base_url=way.url, timeout_s=way.timeout_s, api=api)
     from relgate.judge.providers.gemini_batch import GeminiBatches  # noqa: PLC0415 - heavy SDK
 
-    return GeminiBatches(api_key=key, base_url=url, timeout_s=timeout)
+    return GeminiBatches(api_key=way.key, base_url=way.url, timeout_s=way.timeout_s)
 
 
 def decide_for(spec: JudgeSpec, *, timeout_s: float = 60.0) -> Decide:

@@ -4,26 +4,86 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from relgate.judge.redact import redact
 from relgate.rubrics.errors import ProviderUnavailableError, UsageError
 
 __all__ = [
-    "GEMINI_KEYS",
+    "GEMINI_ENV",
     "NO_KEY",
-    "OPENAI_KEYS",
+    "OPENAI_ENV",
+    "Access",
+    "Variables",
+    "access",
     "checked_key",
-    "checked_timeout_s",
     "checked_url",
 ]
 
 NO_KEY = "none"
 """Sent as the key to an endpoint of the user's own that needs none."""
 
-OPENAI_KEYS = ("OPENAI_API_KEY",)
-GEMINI_KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
-"""Environment variables that may hold the key, the first set one counts."""
+
+@dataclass(frozen=True, slots=True)
+class Variables:
+    """The environment variables that say how a provider is reached.
+
+    Attributes:
+        keys: those that may hold the key; the first set one counts.
+        url: that of another endpoint of the same protocol.
+    """
+
+    keys: tuple[str, ...]
+    url: str
+
+
+OPENAI_ENV = Variables(("OPENAI_API_KEY",), "OPENAI_BASE_URL")
+GEMINI_ENV = Variables(("GOOGLE_API_KEY", "GEMINI_API_KEY"), "GOOGLE_GEMINI_BASE_URL")
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How an endpoint is reached, every part checked.
+
+    Attributes:
+        key: the API key, or `NO_KEY`.
+        url: the endpoint; None for the provider's own.
+        timeout_s: the limit of one call, seconds.
+    """
+
+    key: str = field(repr=False)
+    url: str | None
+    timeout_s: float
+
+
+def access(
+    variables: Variables,
+    environ: Mapping[str, str],
+    *,
+    api_key: str | None = None,
+    base_url: str | None = None,
+    timeout_s: float,
+) -> Access:
+    """How the endpoint is reached that the arguments name, else the environment.
+
+    Args:
+        variables: where in the environment it is said.
+        environ: the environment.
+        api_key: the caller's own key; an endpoint that is named may need none.
+        base_url: the caller's own endpoint.
+        timeout_s: the limit of one call, seconds.
+
+    Raises:
+        ProviderUnavailableError: no key, or an impossible one.
+        UsageError: the address or `timeout_s` cannot be meant.
+    """
+    url = base_url or environ.get(variables.url) or None
+    return Access(
+        key=checked_key(api_key, names=variables.keys, environ=environ, optional=url is not None),
+        url=None if url is None else checked_url(url),
+        timeout_s=_checked_timeout_s(timeout_s),
+    )
 
 
 def checked_key(
@@ -76,7 +136,7 @@ def checked_url(url: str) -> str:
     return url
 
 
-def checked_timeout_s(timeout_s: float) -> float:
+def _checked_timeout_s(timeout_s: float) -> float:
     """`timeout_s`, if it is a positive finite number of seconds.
 
     Raises:
