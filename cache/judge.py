@@ -22,8 +22,8 @@ from relgate.cache.holding import Holding
 from relgate.cache.keys import grade_key
 from relgate.cache.rows import StoredRow, clean_reason, decode_row, encode_row, fits
 from relgate.cache.saved import Tokens, encode_saved, new_saved_key, tokens_of
+from relgate.judge.around import JudgeAround
 from relgate.judge.parts import PartName, shown_parts
-from relgate.judge.sync import run_sync
 from relgate.judge.types import Candidate, Judge, JudgedHit
 from relgate.rubrics import Rubric
 from relgate.rubrics.errors import CacheUnavailableError, UsageError
@@ -57,7 +57,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-class CachedJudge:
+class CachedJudge(JudgeAround):
     """A `Judge` around another: same version, same fingerprint, grades paid for once.
 
     Args:
@@ -97,17 +97,11 @@ class CachedJudge:
     ) -> None:
         if not inner.version or not inner.fingerprint:
             raise UsageError("a judge without a version and a fingerprint cannot be cached")
-        self.version = inner.version
-        self.fingerprint = inner.fingerprint
-        self.model = inner.model
-        self.family = inner.family
-        self.batch_size = inner.batch_size
-        self.rubric: Rubric | None = rubric or getattr(inner, "rubric", None)
+        super().__init__(inner, rubric)
         self.hits = self.misses = self.stored = self.unsaved = self.invalid = 0
         self.saved = Tokens()
         self.since = since
         self._recorded = Tokens()
-        self._inner = inner
         self._store = store
         self._clock = clock
         self._claim_s = claim_s
@@ -117,7 +111,7 @@ class CachedJudge:
 
     @property
     def parts(self) -> Mapping[PartName, str] | None:
-        """The inner judge's, where it shows them: what its fingerprint is made of."""
+        """As `JudgeAround.parts`, asked for once: every row that is stored names them."""
         known = self._inner.fingerprint
         if self._known_parts is None or self._known_parts[0] != known:
             self._known_parts = (known, shown_parts(self._inner))
@@ -197,14 +191,6 @@ class CachedJudge:
         found = self._look_up({key: candidate.id for key, candidate in asked.items()})
         left = {key: Pair(query, each) for key, each in asked.items() if key not in found}
         return [list(batch.candidates.values()) for batch in self._batches(left)]
-
-    def grade_sync(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
-        """As `grade`, for callers without an event loop.
-
-        Raises:
-            UsageError: called from inside an event loop.
-        """
-        return run_sync(self.grade(query, candidates))
 
     def _batches(self, missing: Mapping[str, Pair]) -> list[Batch]:
         """What is missing, by ask, ordered by key: retrieval order reaches no batch."""

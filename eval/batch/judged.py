@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from relgate.eval.batch.units import Units
-from relgate.judge.parts import PartName, shown_parts
-from relgate.judge.sync import run_sync
-from relgate.judge.types import Candidate, GradeError, Judge, JudgedHit
-from relgate.rubrics import Rubric
+from relgate.judge.around import JudgeAround
+from relgate.judge.types import Candidate, GradeError, JudgedHit
 
 __all__ = ["BatchedJudge"]
 
 
-class BatchedJudge:
+class BatchedJudge(JudgeAround):
     """A `Judge` around one whose requests go through a `RequestBook`.
 
     A group of documents is graded whole: as long as one of its requests has no answer, all of its
@@ -31,20 +29,6 @@ class BatchedJudge:
 
     units: Units
     partial = False
-
-    def __init__(self, inner: Judge, rubric: Rubric) -> None:
-        self.version = inner.version
-        self.fingerprint = inner.fingerprint
-        self.model = inner.model
-        self.family = inner.family
-        self.batch_size = inner.batch_size
-        self.rubric = rubric
-        self._inner = inner
-
-    @property
-    def parts(self) -> Mapping[PartName, str] | None:
-        """See `parts`: the inner judge's."""
-        return shown_parts(self._inner)
 
     async def grade(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
         """One row a candidate, in their order; new ones become a group."""
@@ -66,7 +50,3 @@ class BatchedJudge:
         if late is not None and not self.partial:
             return [replace(late, id=candidate.id) for candidate in candidates]
         return [replace(hit, usage=replace(hit.usage, batch=True)) for hit in hits]
-
-    def grade_sync(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
-        """As `grade`, for callers without an event loop."""
-        return run_sync(self.grade(query, candidates))

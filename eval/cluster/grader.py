@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from relgate.eval.cluster.messages import Job, Report, Unit
+from relgate.eval.model_judges import build_judge
 from relgate.judge.llm import LlmJudge
 from relgate.judge.types import CallError, GradeError, Judge, JudgedHit
 from relgate.rubrics.errors import RelgateError
@@ -52,8 +53,6 @@ class Grader:
             )
 
     def _built(self, job: Job) -> tuple[Judge, LlmJudge]:
-        from relgate.eval.judges import build_judge  # noqa: PLC0415 - it opens this package
-
         os.environ.update(job.environ)
         if job.folder not in sys.path:
             sys.path.insert(0, job.folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,10 +12,10 @@ from relgate.eval.cluster.drawn import drawn
 from relgate.eval.cluster.messages import Job, Report, Unit, variables_for
 from relgate.eval.cluster.pool import RayPool
 from relgate.eval.project import Project
+from relgate.judge.around import JudgeAround
 from relgate.judge.engine import CallPolicy
 from relgate.judge.llm import LlmJudge
 from relgate.judge.many import grade_many
-from relgate.judge.parts import PartName, shown_parts
 from relgate.judge.providers.select import parse_judge_spec
 from relgate.judge.types import (
     Ask,
@@ -27,13 +27,12 @@ from relgate.judge.types import (
     JudgedHit,
     Took,
 )
-from relgate.rubrics import Rubric
 from relgate.rubrics.errors import PlatformError
 
 __all__ = ["ClusterJudge"]
 
 
-class ClusterJudge:
+class ClusterJudge(JudgeAround):
     """A `BulkJudge` over another: many queries go to the workers, single ones are graded here.
 
     The limits are those of the whole run, shared out evenly: calls at once, requests and tokens a
@@ -45,7 +44,6 @@ class ClusterJudge:
         llm: the judge over a model in it; its engine counts what the workers spend.
         name: as the command line names it.
         project: the settings.
-        rubric: what the grades mean.
         examples: few-shot examples.
         pool: the cluster.
         tell: told one line for each batch that failed, and of lost nodes.
@@ -58,18 +56,11 @@ class ClusterJudge:
         *,
         name: str,
         project: Project,
-        rubric: Rubric,
         examples: tuple[Example, ...],
         pool: RayPool,
         tell: Callable[[str], None] | None,
     ) -> None:
-        self.version = local.version
-        self.fingerprint = local.fingerprint
-        self.model = local.model
-        self.family = local.family
-        self.batch_size = local.batch_size
-        self.rubric = rubric
-        self._local = local
+        super().__init__(local)
         self._llm = llm
         self._name = name
         self._project = project
@@ -77,18 +68,9 @@ class ClusterJudge:
         self._pool = pool
         self._tell = tell or _silent
 
-    @property
-    def parts(self) -> Mapping[PartName, str] | None:
-        """The judge's, where it shows them."""
-        return shown_parts(self._local)
-
     async def grade(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
         """One query, graded here: a cluster gains nothing on it."""
-        return await self._local.grade(query, candidates)
-
-    def grade_sync(self, query: str, candidates: Sequence[Candidate]) -> list[JudgedHit]:
-        """As `grade`, for callers without an event loop."""
-        return self._local.grade_sync(query, candidates)
+        return await self._inner.grade(query, candidates)
 
     async def grade_many(self, asks: Iterable[Ask], took: Took) -> None:
         """Grades all asks on the cluster, sent at once. Never raises for a failed grade.
@@ -104,7 +86,7 @@ class ClusterJudge:
             workers = min(await asyncio.to_thread(self._pool.start), len(asks))
             share, workers = self._share(engine.policy, workers)
         if share is None:  # the run has stopped: each row says so, and nothing is called
-            await grade_many(self._local, asks, took)
+            await grade_many(self._inner, asks, took)
             return
         before = await asyncio.to_thread(self._pool.nodes)
         reports = self._pool.run(
@@ -140,7 +122,7 @@ class ClusterJudge:
         return Job(
             judge=self._name,
             project=self._project,
-            rubric=self.rubric,
+            rubric=self._llm.rubric,
             examples=self._examples,
             policy=share,
             fingerprint=self.fingerprint,

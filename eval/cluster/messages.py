@@ -13,14 +13,14 @@ from typing import Any, Final
 from relgate.eval.project import Project
 from relgate.judge.engine import CallPolicy, CallStats
 from relgate.judge.providers.select import Kind
-from relgate.judge.providers.settings import GEMINI_KEYS, OPENAI_KEYS
+from relgate.judge.providers.settings import GEMINI_ENV, OPENAI_ENV
 from relgate.judge.types import Ask, Candidate, Example, GradeError, JudgedHit, Usage
 from relgate.rubrics import Rubric
 
 __all__ = ["Job", "Report", "Unit", "variables_for"]
 
-_OPENAI: Final = (*OPENAI_KEYS, "OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID")
-_GEMINI: Final = (*GEMINI_KEYS, "GOOGLE_GEMINI_BASE_URL")
+_OPENAI: Final = (*OPENAI_ENV.keys, OPENAI_ENV.url, "OPENAI_ORG_ID", "OPENAI_PROJECT_ID")
+_GEMINI: Final = (*GEMINI_ENV.keys, GEMINI_ENV.url)
 
 
 def variables_for(kind: Kind, environ: Mapping[str, str]) -> dict[str, str]:

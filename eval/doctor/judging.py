@@ -25,7 +25,7 @@ from relgate.eval.judges import open_judge
 from relgate.eval.opened_judge import OpenedJudge
 from relgate.eval.project import Project
 from relgate.judge.providers.select import parse_judge_spec
-from relgate.judge.providers.settings import GEMINI_KEYS, OPENAI_KEYS, checked_key
+from relgate.judge.providers.settings import GEMINI_ENV, OPENAI_ENV, checked_key
 from relgate.rubrics.errors import PlatformError
 
 __all__ = ["cache_check", "judging_checks"]
@@ -33,10 +33,10 @@ __all__ = ["cache_check", "judging_checks"]
 _BASELINE = "baseline"
 _DOES_NOT_HOLD = 1  # as of relgate certificate verify
 _KEYS = {
-    "openai": OPENAI_KEYS,
-    "openai-decisions": OPENAI_KEYS,
-    "gemini": GEMINI_KEYS,
-    "gemini-decisions": GEMINI_KEYS,
+    "openai": OPENAI_ENV.keys,
+    "openai-decisions": OPENAI_ENV.keys,
+    "gemini": GEMINI_ENV.keys,
+    "gemini-decisions": GEMINI_ENV.keys,
 }
 
 
@@ -84,8 +84,8 @@ def _judge(name: str, project: Project, inputs: Inputs, opened: list[OpenedJudge
 def _key(name: str, environ: Mapping[str, str]) -> Check:
     kind = parse_judge_spec(name).kind
     if kind == "compatible":
-        sent = "is set and is sent there" if environ.get(OPENAI_KEYS[0]) else "is not set"
-        return Check("key", State.OK, f"an endpoint of your own; {OPENAI_KEYS[0]} {sent}")
+        sent = "is set and is sent there" if environ.get(OPENAI_ENV.keys[0]) else "is not set"
+        return Check("key", State.OK, f"an endpoint of your own; {OPENAI_ENV.keys[0]} {sent}")
     names = _KEYS.get(kind)
     if names is None:
         return Check("key", State.OK, "this judge needs none")

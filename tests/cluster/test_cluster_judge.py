@@ -11,11 +11,12 @@ from collections.abc import Generator
 
 import pytest
 
+from relgate.eval.cluster import pool
 from relgate.eval.cluster.grader import Grader
 from relgate.eval.cluster.judge import ClusterJudge
 from relgate.eval.cluster.messages import Job, Report, Unit, variables_for
 from relgate.eval.cluster.pool import RayPool
-from relgate.eval.judges import build_judge
+from relgate.eval.model_judges import build_judge
 from relgate.eval.project import Project
 from relgate.judge.engine import CallPolicy, CallStats
 from relgate.judge.fake import grade_lines
@@ -80,7 +81,7 @@ def cluster_judge(pool, said=None, **settings):
     rubric = load_rubric()
     built = build_judge(name, project, rubric, policy=policy)
     return built.llm, ClusterJudge(
-        built.judge, built.llm, name=name, project=project, rubric=rubric, examples=(), pool=pool,
+        built.judge, built.llm, name=name, project=project, examples=(), pool=pool,
         tell=None if said is None else said.append,
     )  # fmt: skip
 
@@ -246,3 +247,13 @@ def test_what_travels_arrives_to_the_last_field():
     )
     assert Report.loaded(report.dumped()) == report
     assert Report.loaded(Report().dumped()) == Report()
+
+
+def test_a_ray_that_does_not_start_is_told_in_one_line(monkeypatch):
+    def init(**_place):  # as Ray 2.60 does when a node is not up in time
+        raise Exception("The current node timed out during startup.")  # noqa: TRY002
+
+    ray = types.SimpleNamespace(is_initialized=lambda: False, init=init)
+    monkeypatch.setattr(pool, "_ray", lambda: ray)
+    with pytest.raises(PlatformError, match="no Ray cluster here: Exception: The current node"):
+        pool.RayPool(None, None).start()
