@@ -22,7 +22,7 @@ from relgate.judge.many import QUERIES_AT_ONCE, grade_many
 from relgate.judge.types import Ask, Candidate, GradeError, Judge, JudgedHit
 from relgate.rubrics.errors import UsageError
 
-__all__ = ["Filled", "Progress", "fill_gaps", "merge_filled"]
+__all__ = ["Filled", "Progress", "check_on_scale", "fill_gaps", "merge_filled"]
 
 _SUM_TOLERANCE = 1e-6
 
@@ -217,26 +217,24 @@ def merge_filled(judgments: JudgmentList, filled: Iterable[Judgment]) -> Judgmen
     for query in judgments.queries:
         builder.add_query(query)
     for row in judgments.rows():
-        _add(builder, row)
+        builder.add_row(row)
     rated = judgments.grades_by_query()
     known = {q.id: grades for q, grades in zip(judgments.queries, rated, strict=True)}
     for row in filled:
-        if row.grade > judgments.scale.max_grade:
-            raise UsageError(
-                f"the judge graded {row.grade}, and the list's scale is {judgments.scale.name}; "
-                "judge with a rubric of that scale"
-            )
+        check_on_scale(row, judgments)
         if row.doc_id not in known.get(row.query.id, {}):
-            _add(builder, row)
+            builder.add_row(row)
     return builder.build()
 
 
-def _add(builder: ListBuilder, row: Judgment) -> None:
-    builder.add(
-        row.query,
-        row.doc_id,
-        row.grade,
-        row.provenance,
-        reason=row.reason,
-        text_hash=row.text_hash,
-    )
+def check_on_scale(row: Judgment, judgments: JudgmentList) -> None:
+    """Refuses a judge's grade that the list cannot hold.
+
+    Raises:
+        UsageError: the list's scale does not have it.
+    """
+    if row.grade > judgments.scale.max_grade:
+        raise UsageError(
+            f"the judge graded {row.grade}, and the list's scale is {judgments.scale.name}; "
+            "judge with a rubric of that scale"
+        )

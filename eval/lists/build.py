@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from relgate.eval.lists.raters import Conflict, Raters, Vote, settled, voter
-from relgate.eval.lists.types import JudgmentList, Provenance, Query, Scale, match_key
+from relgate.eval.lists.types import (
+    Judgment,
+    JudgmentList,
+    Provenance,
+    Query,
+    Scale,
+    match_key,
+)
 from relgate.rubrics.errors import InputError
 
 __all__ = ["ListBuilder"]
@@ -107,6 +114,21 @@ class ListBuilder:
             self._rows[key] = row
         else:
             self._meet(key, old, row)
+
+    def add_row(self, row: Judgment) -> None:
+        """Adds one judgment of another list, with all that it says.
+
+        Raises:
+            InputError: as `add`.
+        """
+        self.add(
+            row.query,
+            row.doc_id,
+            row.grade,
+            row.provenance,
+            reason=row.reason,
+            text_hash=row.text_hash,
+        )
 
     def _origin(self, provenance: Provenance) -> int:
         origin = self._origins.setdefault(provenance, len(self._origins))

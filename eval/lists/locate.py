@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from relgate.eval.lists.build import ListBuilder
 from relgate.eval.lists.types import JudgmentList, match_key
@@ -45,12 +45,5 @@ def relocate(judgments: JudgmentList, ids_by_key: Mapping[str, tuple[str, ...]])
         if not ids:
             unresolved.setdefault(row.doc_id)
             continue
-        builder.add(
-            row.query,
-            ids[0],
-            row.grade,
-            row.provenance,
-            reason=row.reason,
-            text_hash=row.text_hash,
-        )
+        builder.add_row(replace(row, doc_id=ids[0]))
     return Relocated(builder.build(), tuple(unresolved))

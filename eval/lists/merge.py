@@ -177,14 +177,7 @@ def merge_lists(lists: Sequence[JudgmentList], policy: MergePolicy) -> Merged:
         if len({row.grade for _, row in rows}) > 1:
             decisions.append(_decision(rows, winner, why))
         row = rows[0][1] if winner is None else winner[1]
-        builder.add(
-            row.query,
-            row.doc_id,
-            row.grade,
-            row.provenance,
-            reason=row.reason,
-            text_hash=row.text_hash,
-        )
+        builder.add_row(row)
     refused = any(decision.winner is None for decision in decisions)
     return Merged(None if refused else builder.build(), tuple(decisions))
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from relgate.eval.gaps.fill import check_on_scale
 from relgate.eval.gaps.find import QueryGaps
 from relgate.eval.lists.build import ListBuilder
 from relgate.eval.lists.types import Judgment, JudgmentList, Query, Source, match_key
 from relgate.eval.refresh.stale import Check, Staleness, State
-from relgate.rubrics.errors import UsageError
 
 __all__ = [
     "Move",
@@ -115,7 +115,7 @@ def retired_rows(judgments: JudgmentList, staleness: Staleness) -> JudgmentList:
     builder = ListBuilder(judgments.scale)
     for row, found in zip(judgments.rows(), staleness.rows, strict=True):
         if found.state is State.GONE:
-            _add(builder, row)
+            builder.add_row(row)
     return builder.build()
 
 
@@ -148,12 +148,12 @@ def apply_grades(
             by_judge = row.provenance.source is Source.JUDGE
             fresh = new.get(_pair(row)) if by_judge else None
             if fresh is not None:
-                _on_scale(fresh, judgments)
+                check_on_scale(fresh, judgments)
                 moves.append(Move(row.query, row.doc_id, row.grade, fresh.grade, found.why))
                 kept = fresh
             else:
                 apart["still" if by_judge else "people"].append(StaleRow(row, found.why))
-        _add(builder, kept, query=row.query, doc_id=row.doc_id)
+        builder.add_row(replace(kept, query=row.query, doc_id=row.doc_id))
     return Refreshed(
         judgments=builder.build(),
         moves=tuple(moves),
@@ -165,24 +165,3 @@ def apply_grades(
 
 def _pair(row: Judgment) -> _Pair:
     return match_key(row.query.id), match_key(row.doc_id)
-
-
-def _on_scale(row: Judgment, judgments: JudgmentList) -> None:
-    if row.grade > judgments.scale.max_grade:
-        raise UsageError(
-            f"the judge graded {row.grade}, and the list's scale is {judgments.scale.name}; "
-            "judge with a rubric of that scale"
-        )
-
-
-def _add(
-    builder: ListBuilder, row: Judgment, *, query: Query | None = None, doc_id: str | None = None
-) -> None:
-    builder.add(
-        query or row.query,
-        doc_id or row.doc_id,
-        row.grade,
-        row.provenance,
-        reason=row.reason,
-        text_hash=row.text_hash,
-    )
