@@ -69,11 +69,14 @@ class Done:
         return lines[0]
 
 
-def run_process(*args: str | Path, env: dict[str, str] | None = None) -> Done:
+def run_process(
+    *args: str | Path, env: dict[str, str] | None = None, cwd: Path | None = None
+) -> Done:
     """The command as a user's shell runs it."""
     done = subprocess.run(  # noqa: S603 - our own interpreter
         [sys.executable, "-X", "utf8", "-m", "relgate.eval", *map(str, args)],
         env={**os.environ, **(env or {})},
+        cwd=cwd,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=60,

@@ -7,14 +7,11 @@ import warnings
 
 import numpy as np
 import pytest
+from dl19 import DL19, DL20
 
 from relgate.eval.agreement import confusion as cf
 from relgate.eval.agreement.sk import reported_figures, sk_kappa
 from relgate.rubrics.errors import InputError
-
-# human 0-3 by GPT-4o 0-3; header of a public script (statistics 1.2)
-DL19 = [[3654, 1135, 262, 107], [384, 772, 295, 150], [152, 496, 481, 675], [140, 122, 117, 318]]
-DL20 = [[5913, 1391, 306, 170], [472, 870, 354, 244], [99, 326, 295, 300], [95, 107, 100, 344]]
 
 # statistics 1.2, measured there with scikit-learn 1.9.1 and irrCAC 0.4.4
 GOLDEN = {

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from dl19 import DL19, DL20
 from scipy import stats
 
 from relgate.eval.agreement.corrected import correct_list
@@ -16,13 +17,6 @@ from relgate.eval.agreement.tails import binomial_two_sided, chi_squared_tail, t
 from relgate.eval.metrics.conventions import Conventions
 from relgate.rubrics.errors import InputError, UsageError
 
-# human 0-3 by GPT-4o 0-3 (statistics 1.2)
-DL19 = np.array(
-    [[3654, 1135, 262, 107], [384, 772, 295, 150], [152, 496, 481, 675], [140, 122, 117, 318]]
-)
-DL20 = np.array(
-    [[5913, 1391, 306, 170], [472, 870, 354, 244], [99, 326, 295, 300], [95, 107, 100, 344]]
-)
 NAN = math.nan
 
 

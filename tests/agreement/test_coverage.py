@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from dl19 import tables_of_queries
 
 from relgate.eval.agreement.confusion import all_figures, floor_table
 from relgate.eval.agreement.intervals import figures_with_intervals
@@ -19,22 +20,6 @@ from relgate.eval.agreement.ratings import Ratings, rater_agreement
 
 DRAWS = 1_000
 LEAST, MOST = 0.93, 0.97
-
-# human 0-3 by GPT-4o 0-3 (statistics 1.2)
-DL19 = np.array(
-    [[3654, 1135, 262, 107], [384, 772, 295, 150], [152, 496, 481, 675], [140, 122, 117, 318]]
-)
-
-
-def tables_of_queries(rng, n_queries, pairs_each):
-    """Queries that differ: each mixes the DL19 table with a lenient or a strict judge."""
-    share = DL19 / DL19.sum()
-    lenient, strict = np.zeros((4, 4)), np.zeros((4, 4))
-    lenient[:, 3], strict[:, 0] = share.sum(axis=1), share.sum(axis=1)
-    mix = rng.beta(1, 4, n_queries)[:, None, None]
-    own = np.where(rng.random(n_queries)[:, None, None] < 0.5, lenient, strict)
-    cells = ((1 - mix) * share + mix * own).reshape(n_queries, 16)
-    return rng.multinomial(pairs_each, cells).reshape(n_queries, 4, 4)
 
 
 def holds(figure, truth):

@@ -8,25 +8,10 @@ import sys
 
 import numpy as np
 import pytest
+from dl19 import DL19, tables_of_queries
 
 from relgate.eval.agreement.confusion import query_tables
 from relgate.eval.agreement.intervals import expanded_tail, figures_with_intervals, resampled_tables
-
-# human 0-3 by GPT-4o 0-3 (statistics 1.2)
-DL19 = np.array(
-    [[3654, 1135, 262, 107], [384, 772, 295, 150], [152, 496, 481, 675], [140, 122, 117, 318]]
-)
-
-
-def simulated(rng: np.random.Generator, n_queries: int, pairs_each: int) -> np.ndarray:
-    """Queries that differ: each mixes the DL19 table with a lenient or a strict judge."""
-    share = DL19 / DL19.sum()
-    lenient, strict = np.zeros((4, 4)), np.zeros((4, 4))
-    lenient[:, 3], strict[:, 0] = share.sum(axis=1), share.sum(axis=1)
-    mix = rng.beta(1, 4, n_queries)[:, None, None]
-    own = np.where(rng.random(n_queries)[:, None, None] < 0.5, lenient, strict)
-    cells = ((1 - mix) * share + mix * own).reshape(n_queries, 16)
-    return rng.multinomial(pairs_each, cells).reshape(n_queries, 4, 4)
 
 
 def test_few_queries_take_their_percentiles_further_out():
@@ -37,7 +22,7 @@ def test_few_queries_take_their_percentiles_further_out():
 
 def test_resampling_pairs_instead_of_queries_would_be_too_narrow():
     rng = np.random.default_rng(3)
-    tables = simulated(rng, 100, 40)
+    tables = tables_of_queries(rng, 100, 40)
     clustered = figures_with_intervals(tables, floor=2, seed=0)["mean_shift"]
     q, h, j = np.nonzero(tables)
     times = tables[q, h, j]
@@ -53,7 +38,7 @@ def test_resampling_pairs_instead_of_queries_would_be_too_narrow():
 
 
 def test_the_same_seed_gives_the_same_intervals_and_another_does_not():
-    tables = simulated(np.random.default_rng(0), 50, 10)
+    tables = tables_of_queries(np.random.default_rng(0), 50, 10)
     one = figures_with_intervals(tables, floor=2, seed=7, resamples=300)
     assert one == figures_with_intervals(tables, floor=2, seed=7, resamples=300)
     assert one != figures_with_intervals(tables, floor=2, seed=8, resamples=300)

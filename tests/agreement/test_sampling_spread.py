@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from dl19 import DL19, DL20
 
 from relgate.eval.agreement.confusion import f1, floor_table, kappa
 
-# human 0-3 by GPT-4o 0-3 (statistics 1.2)
-DL19 = [[3654, 1135, 262, 107], [384, 772, 295, 150], [152, 496, 481, 675], [140, 122, 117, 318]]
-DL20 = [[5913, 1391, 306, 170], [472, 870, 354, 244], [99, 326, 295, 300], [95, 107, 100, 344]]
 DRAWS, THEIRS, ROUNDED = 8_000, 2_000, 0.005
 SPREAD = (1 / DRAWS + 1 / THEIRS) ** 0.5
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import csv
 import json
 import logging
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
+from loopback import Loopback
 
 _OUTER = (  # what a CI or a developer's shell may say, and what a command would heed
     "CI", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "TF_BUILD", "TEAMCITY_VERSION",
@@ -124,6 +124,14 @@ class Shop:
     def sides(self) -> list[str]:
         return ["--before", "before.jsonl", "--after", "after.jsonl"]
 
+    def fill(self, *more: str, out: str = "filled.jsonl", judge: str = "grade") -> list[str]:
+        """The words of a fill of both runs."""
+        return [
+            "fill", "--run", "before.jsonl", "--run", "after.jsonl", "--judgments",
+            "judgments.csv", "--judgments-source", "human", "--catalogue", "catalogue.jsonl",
+            "--judge", self.judge(judge), "--out", out, *more,
+        ]  # fmt: skip
+
     def review(self, *more: str, judge: str | None = "grade") -> list[str]:
         """A review's words; with a fill unless `judge` is None."""
         fill = [] if judge is None else ["--judge", self.judge(judge), "--fill"]
@@ -159,7 +167,7 @@ def read_jsonl():
     return read_jsonl
 
 
-class Server:
+class Server(Loopback):
     """Answers every POST with one status and body, and keeps what it was sent."""
 
     def __init__(self) -> None:
@@ -182,21 +190,7 @@ class Server:
             def log_message(self, *_args: object) -> None:
                 """Quiet."""
 
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._http.daemon_threads = True
-        self._thread = threading.Thread(
-            target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
-        )
-        self._thread.start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
-
-    def close(self) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
+        super().__init__(Handler)
 
 
 @pytest.fixture

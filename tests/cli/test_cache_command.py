@@ -16,18 +16,10 @@ from relgate.judge.types import Candidate, GenerateReply, Usage
 CACHE = ".relgate/cache"
 
 
-def fill(shop, out="filled.jsonl", *more):
-    return [
-        "fill", "--run", "before.jsonl", "--run", "after.jsonl", "--judgments", "judgments.csv",
-        "--judgments-source", "human", "--catalogue", "catalogue.jsonl", "--judge", shop.judge(),
-        "--out", out, *more,
-    ]  # fmt: skip
-
-
 @pytest.fixture
 def paid(call, shop, read_jsonl):
     """A project whose gaps a judge has graded; a pair that it graded."""
-    assert call(*fill(shop)).code == 0
+    assert call(*shop.fill()).code == 0
     rows = read_jsonl(shop.folder / "filled.jsonl")
     row = next(r for r in rows if r["source"] == "judge")
     return row.get("query") or row["query_id"], row["doc_id"]
@@ -77,7 +69,7 @@ def test_an_edited_function_of_the_users_is_another_endpoint(call, shop, paid):
 def test_why_tells_a_panel(call, shop, paid):
     toml(shop, "panel_shuffles = 3")
     assert call(*why(shop, *paid)).json["changed"] == ["panel"]
-    assert call(*fill(shop)).code == 0
+    assert call(*shop.fill()).code == 0
     assert call(*why(shop, *paid)).json["cached"]
     toml(shop, "panel_shuffles = 5")
     assert call(*why(shop, *paid)).json["changed"] == ["panel"]
@@ -154,7 +146,7 @@ def test_an_export_comes_back_exactly_and_is_paid_for_no_more(call, shop):
     first, second = ((shop.folder / n).read_text().splitlines() for n in ("a.jsonl", "b.jsonl"))
     assert sorted(first) == sorted(second)
     before = shop.calls
-    call(*fill(shop, "again.jsonl", "--cache", "laptop"))
+    call(*shop.fill("--cache", "laptop", out="again.jsonl"))
     assert shop.calls == before
     done = call("cache", "import", "a.jsonl", "--cache", "laptop", "--json")
     assert done.json == {"stored": 0, "there": shop.new}
@@ -204,7 +196,7 @@ def test_gc_deletes_what_was_set_aside_but_not_in_the_step_that_starts_a_fresh_f
     done = call("cache", "gc", "--yes")
     assert done.code == 6
     assert "damaged" in done.err
-    assert call(*fill(shop, "again.jsonl")).code == 0
+    assert call(*shop.fill(out="again.jsonl")).code == 0
     assert len(call("cache", "gc", "--json").json["files"]) == 1
     assert len(list(file.parent.glob("*.corrupt-*"))) == 1
     call("cache", "gc", "--yes")
@@ -235,7 +227,7 @@ def test_a_seeded_cache_answers_in_place_of_the_judge(call, shop):
     assert (done["stored"], done["there"]) == (shop.new, 0)
     assert set(done["left_out"]) == {"not made by a judge"}
     before = shop.calls
-    call(*fill(shop, "again.jsonl", "--cache", "seeded"))
+    call(*shop.fill("--cache", "seeded", out="again.jsonl"))
     assert shop.calls == before
     assert call(*seed("--yes")).json["there"] == shop.new
 
@@ -269,7 +261,7 @@ def test_a_judgment_that_cannot_be_trusted_as_a_key_is_left_out_with_the_reason(
 def test_stats_says_what_it_does_not_know(call, shop):
     assert call("cache", "stats", "--json").json["saved_usd"] is None
     assert "money saved: none on record" in call("cache", "stats").out
-    assert call(*fill(shop)).code == 0
+    assert call(*shop.fill()).code == 0
     found = call("cache", "stats", "--json").json
     assert (found["served"], found["served_uncounted"], found["saved_usd"]) == (
         shop.new,

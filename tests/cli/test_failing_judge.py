@@ -27,16 +27,8 @@ def cached_rows(folder: Path) -> int:
     return rows
 
 
-def fill(shop, function: str, *more: str) -> list[str]:
-    return [
-        "fill", "--run", "before.jsonl", "--run", "after.jsonl", "--judgments", "judgments.csv",
-        "--judgments-source", "human", "--catalogue", "catalogue.jsonl",
-        "--judge", shop.judge(function), "--out", "filled.jsonl", *more,
-    ]  # fmt: skip
-
-
 def test_a_judge_whose_calls_all_fail_grades_nothing_and_caches_nothing(call, shop, read_jsonl):
-    done = call(*fill(shop, "broken", "--json"))
+    done = call(*shop.fill("--json", judge="broken"))
     assert done.code == 6
     assert shop.calls > 0
     report = done.json
@@ -51,7 +43,7 @@ def test_a_judge_whose_calls_all_fail_grades_nothing_and_caches_nothing(call, sh
 
 
 def test_the_same_fill_with_a_working_judge_grades_and_caches_all(call, shop, read_jsonl):
-    done = call(*fill(shop, "grade", "--json"))
+    done = call(*shop.fill("--json", judge="grade"))
     assert done.code == 0
     assert done.json["graded"] == shop.new
     assert done.json["errors"] == {}
@@ -164,7 +156,7 @@ def test_ctrl_c_ends_at_once_and_keeps_what_was_paid_for(shop):
         ),
         encoding="utf-8",
     )
-    words = [sys.executable, "-m", "relgate.eval", *fill(shop, "grade")]
+    words = [sys.executable, "-m", "relgate.eval", *shop.fill(judge="grade")]
     with subprocess.Popen(  # noqa: S603 - our own interpreter
         words, env=os.environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:

@@ -140,17 +140,9 @@ def test_one_file_on_both_sides_is_no_change_to_review(call, shop):
 # --- fill
 
 
-def words_of_fill(shop, out: str, *more: str) -> list[str]:
-    return [
-        "fill", "--run", "before.jsonl", "--run", "after.jsonl", "--judgments", "judgments.csv",
-        "--judgments-source", "human", "--catalogue", "catalogue.jsonl", "--judge", shop.judge(),
-        "--out", out, *more,
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize("out", ["new.jsonl", "new.csv", "deep/er/new.jsonl"])
 def test_fill_writes_a_list_that_reads_back_with_its_provenance(call, shop, out):
-    assert call(*words_of_fill(shop, out)).code == 0
+    assert call(*shop.fill(out=out)).code == 0
     found = call("gaps", "--judgments", out, *runs(), "--json").json
     assert found["unrated"] == 0
     done = call("review", *shop.sides(), "--judgments", out, "--json")
@@ -165,7 +157,7 @@ def test_fill_does_not_ask_about_what_has_no_text(call, shop):
     for doc in [d for d in shop.texts if d.endswith("-5") and d.startswith("n")]:
         del shop.texts[doc]
     shop.write()
-    done = call(*words_of_fill(shop, "new.jsonl", "--json"))
+    done = call(*shop.fill("--json", out="new.jsonl"))
     assert done.json["no_text"] == shop.n
     assert done.json["asked"] == done.json["graded"] == shop.new - shop.n
 
@@ -173,7 +165,7 @@ def test_fill_does_not_ask_about_what_has_no_text(call, shop):
 @pytest.mark.parametrize("name", ["new.xlsx", "new.qrels"])
 def test_fill_refuses_a_format_that_cannot_say_that_a_judge_graded(call, shop, name):
     # Read back, such grades would be somebody's, past the rules that ask for a certificate.
-    done = call(*words_of_fill(shop, name, "--quiet"))
+    done = call(*shop.fill("--quiet", out=name))
     assert done.code == 2
     assert ".jsonl or .csv" in done.complaint
     assert shop.calls == 0
@@ -182,7 +174,7 @@ def test_fill_refuses_a_format_that_cannot_say_that_a_judge_graded(call, shop, n
 def test_a_rubric_of_another_scale_is_refused_before_any_call(call, shop):
     shop.human = [(q, d, min(g, 1)) for q, d, g in shop.human]
     shop.write()
-    done = call(*words_of_fill(shop, "new.jsonl", "--scale", "0-1", "--quiet"))
+    done = call(*shop.fill("--scale", "0-1", "--quiet", out="new.jsonl"))
     assert done.code == 2
     assert "rubric esci-v1 grades 0 to 3" in done.complaint
     assert shop.calls == 0
@@ -311,7 +303,7 @@ def test_rerank_counts_what_got_no_grade(call, shop):
 def test_cache_stats_counts_by_judge(call, shop):
     assert call("cache", "stats", "--json").json["rows"] == 0
     assert not (shop.folder / ".relgate").exists()
-    call(*words_of_fill(shop, "new.jsonl"))
+    call(*shop.fill(out="new.jsonl"))
     found = call("cache", "stats", "--json").json
     version = call("rubric", "show", "--json").json["version"]
     assert found["rows"] == shop.new
@@ -320,7 +312,7 @@ def test_cache_stats_counts_by_judge(call, shop):
 
 
 def test_the_place_of_the_cache_is_a_setting(call, shop):
-    call(*words_of_fill(shop, "new.jsonl", "--cache", "paid"))
+    call(*shop.fill("--cache", "paid", out="new.jsonl"))
     assert call("cache", "stats", "--cache", "paid", "--json").json["rows"] == shop.new
     assert not (shop.folder / ".relgate").exists()
     (shop.folder / "relgate.toml").write_text('cache = "paid"\n')

@@ -39,11 +39,7 @@ def write(path, rows):
 def judged(call, shop, read_jsonl):
     """A fresh list, old.jsonl: people's grades with their texts' hashes, and a judge's."""
     shop = type(shop)(shop.folder, n=N, module=shop.module).write()
-    done = call(
-        "fill", "--run", "before.jsonl", "--run", "after.jsonl", "--judgments", "judgments.csv",
-        "--judgments-source", "human", "--catalogue", "catalogue.jsonl", "--judge", shop.judge(),
-        "--out", "old.jsonl",
-    )  # fmt: skip
+    done = call(*shop.fill(out="old.jsonl"))
     assert done.code == 0, done.err
     catalogue = read_catalogue("catalogue.jsonl")
     rows = read_jsonl(shop.folder / "old.jsonl")

@@ -59,10 +59,14 @@ def test_nothing_found_is_an_empty_answer(engine, query):
 
 
 @pytest.mark.parametrize(
-    "query", ['so"cks', "socks AND (", "NEAR(socks", "socks*", "-socks", "a:b socks"]
+    "query", ["socks AND (", "NEAR(socks", "socks*", "-socks", "a:b socks", 'socks "']
 )
 def test_query_syntax_is_only_text(engine, query):
-    engine.search(query)
+    assert engine.search(query) == engine.search("socks") == ["socks", "race"]
+
+
+def test_a_quote_inside_a_word_parts_it(engine):
+    assert engine.search('so"cks') == engine.search("so cks") == []
 
 
 def test_a_very_long_query_is_answered(engine):

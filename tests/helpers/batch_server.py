@@ -16,9 +16,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.parser import BytesParser
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from loopback import Loopback
 
 STEPS = ("upload", "create", "get", "list", "download", "cancel")
 TOKENS = {"prompt": 90, "completion": 20}
@@ -76,7 +78,7 @@ def all_done(requests: dict[str, str]) -> Outcome:
     return Outcome(lines=[Line(key, text=graded(prompt)) for key, prompt in requests.items()])
 
 
-class BatchServer:
+class BatchServer(Loopback):
     """See the module.
 
     Attributes:
@@ -118,27 +120,13 @@ class BatchServer:
             def log_message(self, *_args: object) -> None:
                 """Quiet."""
 
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._http.daemon_threads = True
-        self._thread = threading.Thread(
-            target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
-        )
-        self._thread.start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
+        super().__init__(Handler)
 
     @contextmanager
     def held(self) -> Iterator[None]:
         """Nothing is answered meanwhile."""
         with self._turn:
             yield
-
-    def close(self) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
 
     # what comes in
 

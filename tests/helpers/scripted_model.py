@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import re
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from loopback import Loopback
 
 
 def grades_of(prompt: str) -> str:
@@ -61,26 +62,15 @@ def _gemini(body: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-class ScriptedModel:
+class ScriptedModel(Loopback):
     """The server; `environ` points both SDKs at it."""
 
     def __init__(self) -> None:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
-        )
-        self._thread.start()
+        super().__init__(_Handler)
 
     @property
     def environ(self) -> dict[str, str]:
-        url = f"http://127.0.0.1:{self._server.server_address[1]}"
         return {
-            "OPENAI_API_KEY": "sk-scripted", "OPENAI_BASE_URL": f"{url}/v1",
-            "GOOGLE_API_KEY": "scripted", "GOOGLE_GEMINI_BASE_URL": url,
+            "OPENAI_API_KEY": "sk-scripted", "OPENAI_BASE_URL": f"{self.url}/v1",
+            "GOOGLE_API_KEY": "scripted", "GOOGLE_GEMINI_BASE_URL": self.url,
         }  # fmt: skip
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()

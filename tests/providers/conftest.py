@@ -6,10 +6,11 @@ import json
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
+from loopback import Loopback
 
 from relgate.judge.types import GenerateRequest
 
@@ -38,7 +39,7 @@ class Seen:
     connection: tuple[str, int]
 
 
-class Peer:
+class Peer(Loopback):
     """Answers with the scripted replies in turn; the last one stays."""
 
     def __init__(self) -> None:
@@ -60,16 +61,7 @@ class Peer:
             def log_message(self, *_args: object) -> None:
                 """Quiet."""
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.thread = threading.Thread(
-            target=self.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
-        )
-        self.thread.start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server.server_address[1]}"
+        super().__init__(Handler)
 
     @property
     def bodies(self) -> list[Any]:
@@ -109,9 +101,7 @@ class Peer:
 
     def close(self) -> None:
         self.released.set()
-        self.server.shutdown()
-        self.server.server_close()
-        self.thread.join()
+        super().close()
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import json
 import time
 
 import pytest
+from provider_errors import everything_of, failed
 
 from relgate.judge import CallError, Candidate, GradeError, Usage
 from relgate.judge.decide import DecideRequest
@@ -50,9 +51,7 @@ class Side:
         return asyncio.run(self.decide(timeout_s=timeout_s)(request))
 
     def failed(self, request=REQUEST, *, timeout_s=5.0) -> CallError:
-        with pytest.raises(CallError) as caught:
-            self.ask(request, timeout_s=timeout_s)
-        return caught.value
+        return failed(self.ask, request, timeout_s=timeout_s)
 
     def judge(self, **settings):
         policy = CallPolicy(backoff_s=0.01, attempts=2)
@@ -471,15 +470,6 @@ def test_a_judge_without_its_model_stops_after_one_call(side, peer):
 
 
 # --- keys, loops
-
-
-def everything_of(error: BaseException) -> str:
-    chain = []
-    link: BaseException | None = error
-    while link is not None:
-        chain.append(f"{link!r} {link} {vars(link)!r}")
-        link = link.__cause__ or link.__context__
-    return " ".join(chain)
 
 
 @pytest.mark.parametrize("status", [400, 401, 429, 500])

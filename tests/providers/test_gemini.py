@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from google.genai import errors
+from provider_errors import everything_of, failed
 
 from relgate.judge.providers.gemini import gemini_generate
 from relgate.judge.providers.gemini_reply import failure_of
@@ -33,12 +34,6 @@ def ask(peer, wire):
 
     ask.make = make
     return ask
-
-
-def failed(ask, **kwargs) -> CallError:
-    with pytest.raises(CallError) as caught:
-        ask(**kwargs)
-    return caught.value
 
 
 def case_of(shared: Path, name: str):
@@ -365,15 +360,6 @@ def test_an_exception_that_is_not_the_provider_s_is_not_claimed_as_known():
 
 
 # --- keys, loops
-
-
-def everything_of(error: BaseException) -> str:
-    chain = []
-    link: BaseException | None = error
-    while link is not None:
-        chain.append(f"{link!r} {link} {vars(link)!r}")
-        link = link.__cause__ or link.__context__
-    return " ".join(chain)
 
 
 @pytest.mark.parametrize("status", [400, 403, 429, 500])

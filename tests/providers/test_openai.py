@@ -12,6 +12,7 @@ from email.utils import formatdate
 import httpx2
 import openai
 import pytest
+from provider_errors import everything_of, failed
 
 from relgate.judge.providers.openai import openai_generate
 from relgate.judge.providers.openai_reply import failure_of
@@ -32,12 +33,6 @@ def ask(peer, wire):
 
     ask.make = make
     return ask
-
-
-def failed(ask, **kwargs) -> CallError:
-    with pytest.raises(CallError) as caught:
-        ask(**kwargs)
-    return caught.value
 
 
 # --- what goes out
@@ -495,15 +490,6 @@ def test_calls_at_once_agree_on_what_was_refused(peer, wire, ask):
 
 
 # --- keys, loops
-
-
-def everything_of(error: BaseException) -> str:
-    chain = []
-    link: BaseException | None = error
-    while link is not None:
-        chain.append(f"{link!r} {link} {vars(link)!r}")
-        link = link.__cause__ or link.__context__
-    return " ".join(chain)
 
 
 @pytest.mark.parametrize("status", [400, 401, 429, 500])

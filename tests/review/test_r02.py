@@ -157,6 +157,14 @@ def test_sides_that_were_cut_at_different_depths_are_refused(check, evidence, qu
     assert "replay both sides to depth 10" in finding.advice
 
 
+def test_the_depth_of_a_side_is_that_of_its_longest_list(check, evidence, query):
+    lengths = [(5, 10)] * 9 + [(3, 10), (5, 4)]
+    found = [_listing(query, f"q{i}", *both) for i, both in enumerate(lengths)]
+    (finding,) = check("R2", evidence(*found)).findings
+    assert finding.figures == {"before": 5, "after": 10}
+    assert "at most 5 documents a query, the after side 10" in finding.message
+
+
 @pytest.mark.parametrize(
     "lengths",
     [

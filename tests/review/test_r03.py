@@ -47,8 +47,9 @@ def test_a_query_without_a_score_by_definition_is_no_fault(check, evidence, many
     assert check("R3", evidence(*many(4), query("a", **{mark: True}))).state is RuleState.PASSED
 
 
-def test_an_absent_query_is_left_to_r2(check, evidence, many, query):
-    gone = query("a", 0.5, now={"absent": True})
+@pytest.mark.parametrize("side", ["was", "now"])
+def test_an_absent_query_is_left_to_r2(check, evidence, many, query, side):
+    gone = query("a", 0.5, **{side: {"absent": True}})
     assert check("R3", evidence(*many(4), gone)).state is RuleState.PASSED
 
 

@@ -139,3 +139,6 @@ def test_the_line_shows_what_was_given_and_nothing_else(check, evidence, many):
     change = timed(Percentiles(p95_ms=20.0), Percentiles(p95_ms=21.0, p99_ms=40.0))
     outcome = check("R9", evidence(*many(3), change=change))
     assert outcome.summary == "p95 20.0 ms to 21.0 ms, p99 ? to 40.0 ms"
+    whole = timed(Percentiles(8.0, 20.0, 40.0), Percentiles(9.0, 21.0, 41.0))
+    outcome = check("R9", evidence(*many(3), change=whole))
+    assert outcome.summary == "p50 8.0 ms to 9.0 ms, p95 20.0 ms to 21.0 ms, p99 40.0 ms to 41.0 ms"

@@ -7,6 +7,8 @@ from math import inf, nan
 
 import pytest
 
+from relgate.eval.lists.types import Query
+from relgate.eval.neighbours.recall import ExactLists
 from relgate.eval.review.change import ChangeDescription, ChangeType
 from relgate.eval.review.supplied import GroundTruth
 from relgate.eval.review.types import Basis, RuleState, Verdict
@@ -56,6 +58,16 @@ def test_reused_or_unstated_ground_truth_refuses(check, evidence, many, fault, t
     outcome = check("R10", evidence(*many(3), change=upgrade(replace(GOOD, **fault))))
     assert severities(outcome) == [Verdict.REFUSE]
     assert told in outcome.findings[0].message
+
+
+@pytest.mark.parametrize(("hashes", "refused"), [(("one", "one"), True), (("one", "two"), False)])
+def test_one_file_of_exact_neighbours_cannot_serve_two_models(
+    check, evidence, many, hashes, refused
+):
+    exact = tuple(ExactLists((Query("q0"),), (("a",),), (None,), sha256) for sha256 in hashes)
+    outcome = check("R10", evidence(*many(3), change=replace(upgrade(GOOD), exact=exact)))
+    assert severities(outcome) == [Verdict.REFUSE] * refused
+    assert ["same exact neighbours" in f.message for f in outcome.findings] == [True] * refused
 
 
 def test_no_word_of_it_refuses_for_all_three(check, evidence, many):

@@ -117,6 +117,10 @@ def test_a_strategy_changes_only_with_intent(
     change = filtered(before, after, intended=intended)
     outcome = check("R11", evidence(*many(3), change=change, filter_cases=(HOLDS,)))
     assert [f.severity for f in outcome.findings] == ([] if severity is None else [severity])
+    if severity is Verdict.BLOCK:
+        (finding,) = outcome.findings
+        assert f"changed from {before} to {after} without intent" in finding.message
+        assert finding.figures == {"before": before, "after": after}
 
 
 def test_the_line_counts_the_cases_that_hold(check, evidence, many):

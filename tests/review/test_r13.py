@@ -76,6 +76,18 @@ def test_where_no_documents_are_listed_it_is_not_checked_and_caps_nothing(check,
     assert (outcome.state, outcome.cap) == (NOT_CHECKED, None)
 
 
+@pytest.mark.parametrize("unlisted", [{"listed": False}, {"absent": True}, {"error": "timeout"}])
+@pytest.mark.parametrize("side", ["was", "now"])
+def test_a_query_that_one_side_does_not_list_is_in_no_rate(
+    check, evidence, hits, query, *, side, unlisted
+):
+    other = {"was": "now", "now": "was"}[side]
+    half = query("half", 0.5, 0.5, **{side: {"returned": 9, **unlisted}, other: {"returned": 0}})
+    outcome = check("R13", evidence(*hits(9), half))
+    assert outcome.state is PASSED
+    assert outcome.summary.startswith("of 9 queries, no document: 0 before, 0 after")
+
+
 def test_wanted_empties_do_not_count(check, evidence, hits, query):
     wanted = query("wanted", nan, nan, now={"returned": 0}, expects_empty=True)
     outcome = check("R13", evidence(*hits(9), wanted))

@@ -11,7 +11,15 @@ def judge(problem: str | None = None, rows: int = 7) -> JudgeUse:
 
 
 def test_people_alone_need_no_certificate(check, evidence, many):
-    assert check("R15", evidence(*many(3))).state is RuleState.PASSED
+    outcome = check("R15", evidence(*many(3)))
+    assert outcome.state is RuleState.PASSED
+    assert outcome.summary == "no grades marked as judge-made in the scores"
+
+
+def test_grades_that_nobody_says_who_made_are_counted(check, evidence, many):
+    outcome = check("R15", evidence(*many(3), by_source={Source.HUMAN: 20, Source.IMPORT: 10}))
+    assert outcome.state is RuleState.PASSED
+    assert outcome.summary.endswith("; who made 10 grades is not stated")
 
 
 def test_a_certificate_that_holds_passes(check, evidence, many):

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -62,19 +57,8 @@ def broken(request):
 '''
 
 
-@dataclass(frozen=True)
-class Done:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
 @pytest.fixture
-def check(tmp_path: Path):
+def check(tmp_path: Path, process):
     """Runs the command in a small shop of 12 queries, 10 labelled documents each."""
     names = ("alpha", "bravo", "cedar", "delta", "ember", "fable",
              "gamma", "hazel", "ivory", "jolly", "karma", "lemon")  # fmt: skip
@@ -92,20 +76,15 @@ def check(tmp_path: Path):
     (tmp_path / "catalogue.jsonl").write_text(lines, encoding="utf-8")
     (tmp_path / "scripted_check.py").write_text(MODULE, encoding="utf-8")
 
-    def check(judge: str, *more: str) -> Done:
+    def check(judge: str, *more: str):
         name = judge if judge == "baseline" else f"python:scripted_check:{judge}"
-        done = subprocess.run(  # noqa: S603 - our own interpreter
-            [sys.executable, "-X", "utf8", "-m", "relgate.eval", "judge-check", "--judge", name,
-             "--judgments", "judgments.csv", "--judgments-source", "human",
-             "--catalogue", "catalogue.jsonl", *more],
+        return process(
+            "judge-check", "--judge", name,
+            "--judgments", "judgments.csv", "--judgments-source", "human",
+            "--catalogue", "catalogue.jsonl", *more,
+            env={"PYTHONPATH": str(tmp_path), "NO_COLOR": "1"},
             cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(tmp_path), "NO_COLOR": "1"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=60,
-            check=False,
         )  # fmt: skip
-        return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return check
 
