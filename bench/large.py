@@ -6,10 +6,7 @@ not installed (the extra `bench`): nothing of relgate needs it.
 
 from __future__ import annotations
 
-import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -18,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 from pyarrow import csv, parquet
-from told import peak_mb, tell
+from told import apart, peak_mb, tell
 
 from relgate.eval.lists.read import read_list
 from relgate.eval.lists.types import SCALES
@@ -147,16 +144,7 @@ def one(name: str, folder: str) -> None:
 def large() -> None:
     """Prints goals G2 and G3 at size L."""
     names = [n for n in WAYS if not n.startswith("duckdb") or find_spec("duckdb") is not None]
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
-    with tempfile.TemporaryDirectory() as folder:
-        write_inputs(Path(folder))
-        for _ in range(ROUNDS):
-            for name in names:
-                command = [sys.executable, __file__, name, folder]
-                out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-                seconds, mb = map(float, out.split())
-                found[name].append((seconds, mb))
-    middle = {n: tuple(map(statistics.median, zip(*f, strict=True))) for n, f in found.items()}
+    middle = apart(__file__, names, write_inputs, rounds=ROUNDS)
     (trec, trec_mb), (peer, peer_mb) = middle["relgate, TREC"], middle["pytrec_eval, TREC"]
     tell("G2 TREC files to scores, L (50,000 x 100)", trec, peer, "pytrec_eval", 4)
     share = trec_mb / peer_mb

@@ -10,16 +10,13 @@ from __future__ import annotations
 import csv
 import gzip
 import random
-import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
-from told import peak_mb, tell
+from told import apart, peak_mb, tell
 
 ROUNDS = 3
 QUERIES, DEPTH = 20_000, 50
@@ -104,16 +101,7 @@ def one(name: str, folder: str) -> None:
 
 def lists() -> None:
     names = [n for n in READERS if n != "polars" or find_spec("polars") is not None]
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
-    with tempfile.TemporaryDirectory() as folder:
-        write_inputs(Path(folder))
-        for _ in range(ROUNDS):
-            for name in names:
-                command = [sys.executable, __file__, name, folder]
-                out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-                seconds, mb = map(float, out.split())
-                found[name].append((seconds, mb))
-    middle = {n: tuple(map(statistics.median, zip(*f, strict=True))) for n, f in found.items()}
+    middle = apart(__file__, names, write_inputs, rounds=ROUNDS)
     print("a judgment list of 1,000,000 rows, read with all checks:")
     for name, (seconds, mb) in middle.items():
         print(f"  {name:<28} {seconds:8.3f} s   {mb:7.0f} MB")

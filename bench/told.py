@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 ROUNDS = 5
 
@@ -37,6 +41,28 @@ def versus(
         mine.append(cpu(ours))
         theirs.append(cpu(peer))
     tell(name, statistics.median(mine), statistics.median(theirs), peer_name, goal)
+
+
+def apart(
+    script: str, names: Sequence[str], write_inputs: Callable[[Path], None], *, rounds: int
+) -> dict[str, tuple[float, float]]:
+    """CPU seconds and MB of each way, medians of interleaved rounds.
+
+    Each is done by `python script NAME FOLDER`, which prints both.
+    """
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
+    with tempfile.TemporaryDirectory() as folder:
+        write_inputs(Path(folder))
+        for _ in range(rounds):
+            for name in names:
+                command = [sys.executable, script, name, folder]
+                out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+                seconds, mb = map(float, out.split())
+                found[name].append((seconds, mb))
+    return {
+        name: (statistics.median(s for s, _ in each), statistics.median(mb for _, mb in each))
+        for name, each in found.items()
+    }
 
 
 def peak_mb() -> float:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-__all__ = ["counted", "named", "percent"]
+__all__ = ["counted", "named", "percent", "tallied"]
 
 _NAMED_QUERIES = 5
 
@@ -24,3 +24,8 @@ def named(texts: Sequence[str]) -> str:
     shown = ", ".join(f'"{text}"' for text in texts[:_NAMED_QUERIES])
     more = len(texts) - _NAMED_QUERIES
     return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def tallied(counts: Mapping[str, int]) -> str:
+    """Counts by kind, in the order of the kinds: `refused 2, timeout 1`."""
+    return ", ".join(f"{kind} {n}" for kind, n in sorted(counts.items()))

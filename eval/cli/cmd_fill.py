@@ -15,6 +15,7 @@ from relgate.eval.cli.fill_inputs import (
     load_fill,
     state_option,
 )
+from relgate.eval.wording import tallied
 
 if TYPE_CHECKING:
     from relgate.eval.batch.desk import BatchDesk
@@ -118,7 +119,7 @@ def _report(output: Output, done: Any, out: Path) -> int:  # noqa: ANN401 - Fill
     if facts.not_asked:
         output.line(f"{facts.not_asked:,} not asked, since the run stopped: {filled.first_error}")
     if filled.errors:
-        kinds = ", ".join(f"{kind} {n}" for kind, n in sorted(filled.errors.items()))
+        kinds = tallied(filled.errors)
         output.line(f"{sum(filled.errors.values()):,} got no grade ({kinds}): still unrated")
         output.line(f"the first failure: {filled.first_error}")
     output.line(f"wrote {len(done.judgments):,} judgments to {out}")

@@ -17,7 +17,7 @@ from relgate.eval.review.types import (
     Unrated,
     Verdict,
 )
-from relgate.eval.wording import counted
+from relgate.eval.wording import counted, tallied
 
 __all__ = [
     "MARKS",
@@ -219,7 +219,7 @@ def fill_line(evidence: Evidence) -> str | None:
     if fill.calls is not None:
         parts.append(counted(fill.calls, "call"))
     if fill.asked > fill.graded:
-        kinds = ", ".join(f"{kind} {n}" for kind, n in sorted(fill.errors.items()))
+        kinds = tallied(fill.errors)
         parts.append(f"{fill.asked - fill.graded:,} failed ({kinds})")
     if fill.cost_usd is not None:
         parts.append(f"about {fill.cost_usd:.4f} USD")

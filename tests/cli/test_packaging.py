@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import fnmatch
 import re
 import tomllib
@@ -41,6 +42,36 @@ def test_the_listed_packages_are_those_on_the_disk(root, setup):
 def test_every_folder_of_modules_is_a_package(root):
     modules = {path.parent.relative_to(root) for top in TOPS for path in (root / top).rglob("*.py")}
     assert modules == set(folders(root))
+
+
+def too_long(source: str) -> list[str]:
+    """What is longer than a reader keeps in mind: functions over 60 lines, a module over 400."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    found = [
+        f"{node.name} {node.end_lineno - node.lineno + 1}"
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, functions) and node.end_lineno - node.lineno >= 60
+    ]
+    lines = source.count("\n")
+    return [*found, f"module {lines}"] if lines > 400 else found
+
+
+def test_no_function_and_no_module_is_too_long(root):
+    long = {
+        str(path.relative_to(root)): found
+        for top in TOPS
+        for path in sorted((root / top).rglob("*.py"))
+        if (found := too_long(path.read_text(encoding="utf-8")))
+    }
+    assert long == {}
+
+
+def test_the_check_of_lengths_finds_what_is_one_line_too_long():
+    def of(lines: int) -> str:
+        return "async def f():\n" + "    pass\n" * (lines - 1)
+
+    assert (too_long(of(60)), too_long(of(61))) == ([], ["f 61"])
+    assert (too_long("x = 1\n" * 400), too_long("x = 1\n" * 401)) == ([], ["module 401"])
 
 
 def test_there_is_no_folder_relgate_in_the_way_of_the_namespace(root):

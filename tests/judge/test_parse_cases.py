@@ -149,6 +149,16 @@ def test_a_hostile_reply_ends_soon_and_small(text: str) -> None:
     assert peak < 100_000_000
 
 
+@pytest.mark.parametrize(
+    "before",
+    ["{so " * 2_000, f"[{'1' * 5_000}] " * 30],
+    ids=["braces", "numbers that Python does not convert"],
+)
+def test_an_answer_after_much_that_is_no_json_is_found(before: str) -> None:
+    rows = parse_reply(GenerateReply(before + '[{"id":"1","esci":"S"}]'), ["1"], RUBRIC).rows
+    assert [row.label.code for row in rows if row.label] == ["S"]
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: (

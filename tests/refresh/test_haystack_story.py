@@ -17,6 +17,7 @@ from collections import Counter
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -176,7 +177,26 @@ def test_untouched_it_is_fresh(story):
     assert done["runs"][0]["delta"] == 0
 
 
-def test_50_texts_20_documents_and_a_rubric(story):
+@dataclass(frozen=True)
+class Moved:
+    """What the shop's change does to the pairs.
+
+    Attributes:
+        retired: their document is gone.
+        for_people: graded by people, the text is another.
+        by_text: graded by the judge, the text is another.
+        left: graded by the judge, the document is there.
+    """
+
+    retired: set[tuple[str, str]]
+    for_people: set[tuple[str, str]]
+    by_text: set[tuple[str, str]]
+    left: set[tuple[str, str]]
+
+
+@pytest.fixture(scope="module")
+def moved(story) -> Moved:
+    """The shop changes 50 texts and takes 20 documents away."""
     docs = sorted(story.texts)
     changed, gone = set(docs[::30][:50]), set(docs[7::70][:20])
     assert (len(changed), len(gone), changed & gone) == (50, 20, set())
@@ -188,63 +208,92 @@ def test_50_texts_20_documents_and_a_rubric(story):
     retired = {pair for pair in (*story.people, *story.machine) if pair[1] in gone}
     for_people = {pair for pair in story.people if pair[1] in changed}
     by_text = {pair for pair in story.machine if pair[1] in changed}
-    left = story.machine - retired
     assert min(map(len, (retired, for_people, by_text))) > 10
+    return Moved(retired, for_people, by_text, story.machine - retired)
 
-    # the texts and the documents alone
-    plan = story.refresh("judged.jsonl", "new.jsonl", "--dry-run")
-    assert (plan["plan"]["pairs"], plan["plan"]["cached"]) == (len(by_text), 0)
-    assert plan["plan"]["calls"] == expected_calls(story, by_text)
+
+@dataclass(frozen=True)
+class Made:
+    """A refresh: what was foretold, what it says, and the calls that the judge saw."""
+
+    plan: dict[str, Any]
+    done: dict[str, Any]
+    calls: list[Any]
+
+
+def made(story, old: str, new: str) -> Made:
+    plan = story.refresh(old, new, "--dry-run")
     assert story.seen() == []
-    done = story.refresh("judged.jsonl", "new.jsonl")
-    calls = story.seen()
-    assert len(calls) == done["calls"] == plan["plan"]["calls"]
-    assert {(query, text) for query, texts in calls for text in texts} == shown(story, by_text)
-    assert (done["asked"], done["graded"]) == (len(by_text), len(by_text))
-    assert done["retired"] == len(retired)
-    assert done["for_people"] == len(for_people)
-    assert done["why"] == {
-        "judge": {
-            "document-gone": len(retired & story.machine),
-            "text-changed": len(by_text),
-        },
-        "people": {
-            "document-gone": len(retired - story.machine),
-            "text-changed": len(for_people),
-        },
-    }
-    assert done["judgments_out"] == 2420 - len(retired)
-    assert done["still_stale"] == []
+    return Made(plan, story.refresh(old, new), story.seen())
 
-    # and the rubric, over the result
+
+@pytest.fixture(scope="module")
+def renewed(story, moved) -> Made:  # noqa: ARG001 - it comes after that
+    """After the change of texts and documents: new.jsonl."""
+    return made(story, "judged.jsonl", "new.jsonl")
+
+
+@pytest.fixture(scope="module")
+def reissued(story, renewed) -> Made:  # noqa: ARG001 - it comes after that
+    """After the second edition of the rubric too: newer.jsonl."""
     edition = files("relgate.rubrics").joinpath("esci-v1.md").read_text("utf-8").rstrip()
     (story.folder / "second.md").write_text(edition + " Second edition.\n", "utf-8")
     (story.folder / "relgate.toml").write_text('rubric = "second.md"\n')
-    plan = story.refresh("new.jsonl", "newer.jsonl", "--dry-run")
-    assert plan["plan"]["pairs"] == len(left)
-    assert plan["plan"]["calls"] == expected_calls(story, left)
-    done = story.refresh("new.jsonl", "newer.jsonl")
-    calls = story.seen()
+    return made(story, "new.jsonl", "newer.jsonl")
+
+
+def test_50_texts_and_20_documents(story, moved, renewed):
+    plan, done, calls = renewed.plan, renewed.done, renewed.calls
+    assert (plan["plan"]["pairs"], plan["plan"]["cached"]) == (len(moved.by_text), 0)
+    assert plan["plan"]["calls"] == expected_calls(story, moved.by_text)
     assert len(calls) == done["calls"] == plan["plan"]["calls"]
-    assert {(query, text) for query, texts in calls for text in texts} == shown(story, left)
-    assert done["why"]["judge"] == {"rubric-changed": len(left)}
-    assert done["why"]["people"] == {"text-changed": len(for_people)}
-    assert (done["graded"], done["retired"]) == (len(left), 0)
+    assert {(query, text) for query, texts in calls for text in texts} == shown(
+        story, moved.by_text
+    )
+    assert (done["asked"], done["graded"]) == (len(moved.by_text), len(moved.by_text))
+    assert done["retired"] == len(moved.retired)
+    assert done["for_people"] == len(moved.for_people)
+    assert done["why"] == {
+        "judge": {
+            "document-gone": len(moved.retired & story.machine),
+            "text-changed": len(moved.by_text),
+        },
+        "people": {
+            "document-gone": len(moved.retired - story.machine),
+            "text-changed": len(moved.for_people),
+        },
+    }
+    assert done["judgments_out"] == 2420 - len(moved.retired)
+    assert done["still_stale"] == []
+
+
+def test_a_rubric_over_the_result(story, moved, reissued):
+    plan, done, calls = reissued.plan, reissued.done, reissued.calls
+    assert plan["plan"]["pairs"] == len(moved.left)
+    assert plan["plan"]["calls"] == expected_calls(story, moved.left)
+    assert len(calls) == done["calls"] == plan["plan"]["calls"]
+    assert {(query, text) for query, texts in calls for text in texts} == shown(story, moved.left)
+    assert done["why"]["judge"] == {"rubric-changed": len(moved.left)}
+    assert done["why"]["people"] == {"text-changed": len(moved.for_people)}
+    assert (done["graded"], done["retired"]) == (len(moved.left), 0)
     expected = Counter(
         tuple(
             grade_of(story.queries[query], story.texts[doc], second_edition=edition)
             for edition in (False, True)
         )
-        for query, doc in left
+        for query, doc in moved.left
     )
     assert {(m["from"], m["to"]): m["pairs"] for m in done["moves"]} == expected
     assert done["changed"] == sum(n for (old, new), n in expected.items() if old != new)
 
-    # who asks a third time pays nothing
+
+@pytest.mark.usefixtures("reissued")
+def test_who_asks_a_third_time_pays_nothing(story):
     done = story.refresh("newer.jsonl", "newest.jsonl")
     assert (done["asked"], done["calls"], story.seen()) == (0, 0, [])
 
 
+@pytest.mark.usefixtures("reissued")
 def test_everything_at_once_adds_up(story):
     """The list as it was first, against the shop and the rubric as they are now."""
     done = story.refresh("judged.jsonl", "at-once.jsonl")

@@ -12,7 +12,7 @@ from relgate.eval.review.types import (
     RuleOutcome,
     Verdict,
 )
-from relgate.eval.wording import percent
+from relgate.eval.wording import percent, tallied
 
 __all__ = ["RULE"]
 
@@ -22,7 +22,7 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
     fill = evidence.fill
     if fill is None:
         return passed("R19", "nothing was filled in this review")
-    kinds = ", ".join(f"{kind} {n}" for kind, n in sorted(fill.errors.items()))
+    kinds = tallied(fill.errors)
     line = (
         f"judge error rate {percent(fill.error_rate)} ({fill.asked - fill.graded} of {fill.asked}"
     )
