@@ -80,13 +80,25 @@ def test_a_query_that_only_a_fill_can_score_leaves_r3_open() -> None:
 
 @pytest.mark.parametrize("rule", ["R2", "R9", "R12", "R15"])
 def test_a_rule_that_reads_no_grade_stands_as_it_is(rule: str) -> None:
-    finding = Finding(rule, Verdict.BLOCK, "")
-    outcome = RuleOutcome(rule, RuleState.FAILED, "", (finding,))
+    found = [Finding(rule, severity, "") for severity in (Verdict.NEEDS_WORK, Verdict.BLOCK)]
+    outcomes = [
+        RuleOutcome(rule, RuleState.FAILED, "", tuple(found)),
+        RuleOutcome(rule, RuleState.NOT_CHECKED, "", cap=Verdict.NEEDS_WORK),
+        RuleOutcome(rule, RuleState.PASSED, "", (Finding(rule, Verdict.APPROVE, "a note"),)),
+    ]
     table = table_of(pool("ab", "xa"))
     marks = Marks(head=np.zeros(1, np.bool_), critical=np.zeros(1, np.bool_))
-    assert standings(table, marks, SETTINGS, [outcome]) == (
-        Standing(rule, Verdict.BLOCK, Verdict.BLOCK),
+    assert standings(table, marks, SETTINGS, outcomes) == tuple(
+        Standing(rule, verdict, verdict)
+        for verdict in (Verdict.BLOCK, Verdict.NEEDS_WORK, Verdict.APPROVE)
     )
+
+
+def test_where_no_ideal_is_0_a_query_with_any_judgment_counts_whatever_the_fill() -> None:
+    zero = Conventions(no_ideal="zero")
+    pools = [make_pool(g, "ab", "ba", zero, max_grade=3) for g in ({"a": 0}, {"a": 3}, {})]
+    table = tabulate(pools, [bound_query(p, zero, top_rank=3) for p in pools], zero)
+    assert table.sure.tolist() == [True, True, False]
 
 
 def test_a_rule_that_is_not_known_is_open_while_a_grade_is() -> None:

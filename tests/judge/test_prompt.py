@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from relgate.judge import ESCI_JUDGE_SYSTEM, candidate_summary, judge_schema, render_prompt
-from relgate.judge.prompt import MAX_TEXT_CHARS, one_line
+from relgate.judge.types import Example
 from relgate.rubrics import load_rubric
 
 # The judge document's text, typed out here a second time: to the letter.
@@ -89,5 +89,16 @@ def test_no_document_can_forge_a_line_of_the_prompt() -> None:
     prompt.encode()
 
 
-def test_a_text_is_cut_at_the_stated_length() -> None:
-    assert len(one_line("y" * 9_999, MAX_TEXT_CHARS)) == MAX_TEXT_CHARS
+def test_texts_are_cut_at_the_stated_lengths() -> None:
+    """docs/judge.md: a text 1,500 characters, a query 500; an example's text takes less room."""
+    shown = [Example(query="e" * 999, text="x" * 999, label="E")]
+    prompt = render_prompt("q" * 9_999, ["t" * 9_999], load_rubric(), shown)
+    for char, length in (("t", 1_500), ("q", 500), ("e", 500), ("x", 400)):
+        assert char * (length - 1) + "…" in prompt
+        assert char * length not in prompt
+
+
+def test_a_price_has_its_currency_and_nothing_else_has() -> None:
+    product = {"title": "Shoe", "brand": "Alpo", "price": 49.5, "currency": "EUR"}
+    assert candidate_summary(product) == "title: Shoe | brand: Alpo | price: 49.5 EUR"
+    assert candidate_summary({"title": "Shoe", "currency": "EUR"}) == "title: Shoe"

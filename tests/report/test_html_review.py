@@ -119,10 +119,11 @@ def test_all_that_the_document_says_in_words_is_shown(document, page):
 
 
 def test_every_figure_of_the_means_is_shown(document, page):
-    for mean in document["aggregate"].values():
-        for key in ("before", "after", "weighted_before", "weighted_after"):
-            if mean[key] is not None:
-                assert f"{mean[key]:.4f}" in page.shown
+    keys = ("before", "after", "weighted_before", "weighted_after")
+    means = [(key, mean[key]) for mean in document["aggregate"].values() for key in keys]
+    known = [(key, value) for key, value in means if value is not None]
+    assert {key for key, _ in known} == set(keys)
+    assert [key for key, value in known if f"{value:.4f}" not in page.shown] == []
 
 
 def test_every_query_that_moved_has_a_row(document, text):
