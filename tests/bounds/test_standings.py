@@ -99,6 +99,9 @@ def test_where_no_ideal_is_0_a_query_with_any_judgment_counts_whatever_the_fill(
     pools = [make_pool(g, "ab", "ba", zero, max_grade=3) for g in ({"a": 0}, {"a": 3}, {})]
     table = tabulate(pools, [bound_query(p, zero, top_rank=3) for p in pools], zero)
     assert table.sure.tolist() == [True, True, False]
+    # by hand: b above 0 moves up from rank 2, 1 - 1 / log2(3); b at 0 leaves no ideal, so 0 to 0
+    assert table.ndcg[0] == pytest.approx([0, 0.36907], abs=1e-5)
+    assert table_of(pool("ab", "ba", {"a": 0})).ndcg[0] == pytest.approx([0.36907] * 2, abs=1e-5)
 
 
 def test_a_rule_that_is_not_known_is_open_while_a_grade_is() -> None:

@@ -16,6 +16,7 @@ import pytest
 import relgate.cache
 from relgate.cache import MemoryStore, open_store
 from relgate.cache.disk import DiskStore
+from relgate.cache.guard import connect
 from relgate.cache.reader import Reader
 from relgate.rubrics.errors import CacheUnavailableError
 
@@ -208,3 +209,18 @@ def imports_of(source: bytes) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             names.add(node.module.partition(".")[0])
     return names
+
+
+def test_a_reader_from_before_the_log_sees_what_is_written_into_it(filled: Path):
+    """A place that can be written is never opened as one that nobody writes."""
+    path = filled / "cache.db"
+    assert not path.with_name("cache.db-wal").exists()
+    count = "SELECT count(*) FROM Cache"
+    with (
+        contextlib.closing(connect(path, frozen=False)) as reader,
+        contextlib.closing(sqlite3.connect(path)) as writer,
+    ):
+        before = reader.execute(count).fetchone()[0]
+        writer.execute("INSERT INTO Cache (key, raw, value) VALUES ('later', 1, 'x')")
+        writer.commit()
+        assert reader.execute(count).fetchone()[0] == before + 1
