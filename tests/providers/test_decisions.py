@@ -366,12 +366,13 @@ def test_a_web_page_in_place_of_a_decision_is_a_provider_failure(side, peer, wir
 
 @pytest.mark.parametrize("how", ["hang", "trickle"])
 def test_a_server_that_does_not_finish_is_a_timeout(side, peer, wire, how):
-    peer.says(wire.say(body={}, how=how))
+    peer.says(wire.say(502, body={}), wire.say(body={}, how=how))
+    side.failed()  # loads the SDK, for which a call has no time
     started = time.monotonic()
-    error = side.failed(timeout_s=0.4)
+    error = side.failed(timeout_s=1.0)
     assert time.monotonic() - started < 20  # the server would hold it for 30
     assert (error.kind, error.retry, error.fatal) == (GradeError.TIMEOUT, True, False)
-    assert len(peer.seen) == 1
+    assert len(peer.seen) == 2
 
 
 def test_a_dropped_connection_is_worth_another_try(side, peer, wire):
