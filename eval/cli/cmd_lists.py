@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from relgate.eval.cli.common import FILE, Output, run_format_option
-from relgate.eval.cli.list_files import open_list, output_of, reading_options
+from relgate.eval.cli.common import (
+    FILE,
+    Output,
+    disk_options,
+    progress,
+    run_format_option,
+)
+from relgate.eval.cli.list_files import (
+    list_settings,
+    open_list,
+    output_of,
+    reading_options,
+    say_read,
+)
+from relgate.rubrics.errors import UsageError
 
 if TYPE_CHECKING:
     from relgate.eval.agreement.ratings import PairAgreement
+    from relgate.eval.lists.check import Finding
     from relgate.eval.lists.merge import Decision, ListDiff
     from relgate.eval.lists.stats import Coverage, ListStats
     from relgate.eval.lists.types import JudgmentList
@@ -35,15 +50,19 @@ def command() -> None:
 @_run_option
 @run_format_option
 @_k_option
+@disk_options
 @reading_options
 def check(path: Path, *, runs: tuple[Path, ...], k: int, **flags: Any) -> int:  # noqa: ANN401 - click
-    """What is wrong or odd in a list; exit code 1 when there is a fault."""
-    from relgate.eval.lists.check import check_list  # noqa: PLC0415 - numpy
+    """What is wrong or odd in a list; exit code 1 when there is a fault.
 
+    Parquet lists larger than memory are checked from disk, without runs.
+    """
     output = output_of(flags)
-    file = open_list(output, path, flags, raters="first")
-    findings = check_list(file)
-    covered = _coverage(file.judgments, runs, k, flags["run_format"])
+    if _on_disk(output, path, flags, has_runs=bool(runs)):
+        found = _checked_parts(output, path, flags)
+    else:
+        found = _checked(output, path, runs, k, flags)
+    findings, covered = found.findings, found.coverage
     apart = [figure for figure in covered if figure.returned and not figure.rated]
     if findings:
         output.table(
@@ -63,14 +82,73 @@ def check(path: Path, *, runs: tuple[Path, ...], k: int, **flags: Any) -> int:  
     output.document(
         {
             "list": str(path),
-            "read_as": file.format,
+            "read_as": found.read_as,
             "faults": faults,
             "findings": [asdict(f) for f in findings],
-            "conflicts": [asdict(conflict) for conflict in file.conflicts],
+            "conflicts": found.conflicts,
             "coverage": [asdict(figure) for figure in covered],
         }
     )
     return _FOUND if faults else 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a check found.
+
+    Attributes:
+        read_as: what the list was taken for.
+        findings: what is wrong or odd.
+        conflicts: pairs with two grades, for JSON; from disk the first of them, in words.
+        coverage: of each run.
+    """
+
+    read_as: str
+    findings: tuple[Finding, ...]
+    conflicts: list[Any]
+    coverage: list[Coverage]
+
+
+def _on_disk(output: Output, path: Path, flags: Mapping[str, Any], *, has_runs: bool) -> bool:
+    from relgate.eval.cli.disk import on_disk  # noqa: PLC0415 - numpy
+
+    if has_runs:
+        if flags["engine"] == "disk" or flags["memory"] is not None:
+            raise UsageError(
+                "the disk engine checks a list without runs; relgate score --engine disk tells "
+                "what of a run is unrated"
+            )
+        return False
+    return on_disk([path], [flags["list_format"]], flags, output)
+
+
+def _checked(
+    output: Output, path: Path, runs: tuple[Path, ...], k: int, flags: Mapping[str, Any]
+) -> _Found:
+    from relgate.eval.lists.check import check_list  # noqa: PLC0415 - numpy
+
+    file = open_list(output, path, flags, raters="first")
+    return _Found(
+        read_as=file.format,
+        findings=check_list(file),
+        conflicts=[asdict(conflict) for conflict in file.conflicts],
+        coverage=_coverage(file.judgments, runs, k, flags["run_format"]),
+    )
+
+
+def _checked_parts(output: Output, path: Path, flags: Mapping[str, Any]) -> _Found:
+    from relgate.eval.cli.disk import MEMORY  # noqa: PLC0415 - numpy
+    from relgate.eval.large.lists import check_parts  # noqa: PLC0415
+
+    stated = list_settings(output, flags, raters="first")
+    told, findings = check_parts(
+        path,
+        stated,
+        memory=flags["memory"] or MEMORY,
+        report=progress(output, "checked part"),
+    )
+    say_read(output, path, told.summary, told.notes, scale=stated.scale)
+    return _Found(told.summary.format, findings, list(told.first_conflicts), [])
 
 
 @command.command("stats")

@@ -12,10 +12,10 @@ import click
 
 from relgate.eval.cli.common import (
     FILE,
-    ByteSize,
     FiniteRange,
     Output,
     config_option,
+    disk_options,
     list_options,
     metric_options,
     output_options,
@@ -52,23 +52,13 @@ _SHOWN = 5
     help="RBP's p; 0.8 by default.",
 )
 @click.option("--out", type=FILE, help="Write the figures of every query to this Parquet file.")
-@click.option(
-    "--engine",
-    type=click.Choice(["auto", "memory", "disk"]),
-    default="auto",
-    help="Where the work is done: in memory, or on disk for Parquet files larger than that, which "
-    "needs relgate[large]. auto, the default: on disk when they would not fit in --memory.",
-)
-@click.option(
-    "--memory",
-    type=ByteSize(),
-    help="What the disk engine keeps to, roughly, say 500MB; 2GB by default.",
-)
+@disk_options
 @config_option
 @output_options
 def command(runs: tuple[Path, ...], **flags: Any) -> None:  # noqa: ANN401 - click
     """Score runs against a judgment list; every figure names its convention."""
     from relgate.eval.cli import load, score_sides  # noqa: PLC0415 - numpy
+    from relgate.eval.cli.disk import on_disk  # noqa: PLC0415 - numpy
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
     names = ("judgments", "scale", "judgments_source", "queries", "k", "floor", "gain", "no_ideal")
@@ -76,7 +66,8 @@ def command(runs: tuple[Path, ...], **flags: Any) -> None:  # noqa: ANN401 - cli
     conventions = replace(
         project.conventions(), unrated=flags["unrated"], persistence=flags["persistence"]
     )
-    disk = score_sides.on_disk(project, runs, flags, output)
+    files = [load.needed(project, "judgments"), *runs]
+    disk = on_disk(files, (flags["list_format"], flags["run_format"]), flags, output)
     work = score_sides.from_disk if disk else score_sides.in_memory
     out: Path | None = flags["out"]
     if out is not None:

@@ -118,6 +118,25 @@ def output_options(function: F) -> F:
     )(function)
 
 
+def disk_options(function: F) -> F:
+    """`--engine` and `--memory`, of commands that can work from disk."""
+    return _stack(
+        click.option(
+            "--engine",
+            type=click.Choice(["auto", "memory", "disk"]),
+            default="auto",
+            help="Where the work is done: in memory, or on disk for Parquet files larger than "
+            "that, which needs relgate[large]. auto, the default: on disk when they would not "
+            "fit in --memory.",
+        ),
+        click.option(
+            "--memory",
+            type=ByteSize(),
+            help="What the disk engine keeps to, roughly, say 500MB; 2GB by default.",
+        ),
+    )(function)
+
+
 def list_options(function: F) -> F:
     """`--judgments` and what a list leaves open."""
     return _stack(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,8 +15,19 @@ from relgate.rubrics.errors import InputError
 if TYPE_CHECKING:
     from relgate.eval.lists.docids import DocIds
     from relgate.eval.lists.read import ListFile
+    from relgate.eval.lists.sink import Options
+    from relgate.eval.lists.summary import ListSummary
+    from relgate.eval.lists.types import Scale
 
-__all__ = ["RATERS", "doc_ids_of", "open_list", "output_of", "reading_options"]
+__all__ = [
+    "RATERS",
+    "doc_ids_of",
+    "list_settings",
+    "open_list",
+    "output_of",
+    "reading_options",
+    "say_read",
+]
 
 RATERS = ("refuse", "majority", "median", "first")
 
@@ -77,31 +88,58 @@ def open_list(
     doc_column: str | None = None,
 ) -> ListFile:
     """A list, and remarks on what it was taken for and what is odd in it."""
+    from relgate.eval.lists.read import read_list  # noqa: PLC0415 - numpy
+    from relgate.eval.lists.summary import ListSummary  # noqa: PLC0415
+
+    stated = list_settings(output, flags, raters=raters, doc_column=doc_column)
+    found = read_list(
+        path,
+        scale=stated.scale,
+        format=flags["list_format"],
+        source=stated.source,
+        grade_column=stated.grade_column,
+        negative_as_zero=stated.negative_as_zero,
+        raters=stated.raters,
+        doc_column=stated.doc_column,
+        doc_ids=stated.doc_ids,
+    )
+    say_read(output, path, ListSummary.of(found), found.notes, scale=stated.scale)
+    return found
+
+
+def list_settings(
+    output: Output, flags: Mapping[str, Any], *, raters: str, doc_column: str | None = None
+) -> Options:
+    """What the flags and the settings file say of a list."""
     from relgate.eval.lists.raters import Raters  # noqa: PLC0415 - numpy
-    from relgate.eval.lists.read import read_list  # noqa: PLC0415
+    from relgate.eval.lists.sink import Options  # noqa: PLC0415
+    from relgate.eval.lists.types import Source  # noqa: PLC0415
 
     names = ("scale", "judgments_source")
     project = settings(output, flags["config"], {name: flags[name] for name in names})
-    found = read_list(
-        path,
+    return Options(
         scale=project.list_scale(),
-        format=flags["list_format"],
-        source=project.source(),
+        source=project.source() or Source.IMPORT,
         grade_column=flags["grade_column"],
         negative_as_zero=flags["negative_as_zero"],
         raters=Raters(raters),
         doc_column=doc_column,
         doc_ids=doc_ids_of(flags),
     )
+
+
+def say_read(
+    output: Output, path: Path, found: ListSummary, notes: Sequence[str], *, scale: Scale
+) -> None:
+    """Remarks on what a list was taken for and what is odd in it."""
     output.remark(
-        f"{path}: {len(found.judgments):,} judgments of {len(found.judgments.queries):,} queries, "
-        f"read as {found.format}, scale {project.list_scale().name}"
+        f"{path}: {found.judgments:,} judgments of {found.queries:,} queries, "
+        f"read as {found.format}, scale {scale.name}"
     )
     counted = (
         (found.repeats, "rows say again what another said; one of them is kept, with its rater"),
         (found.outranked, "rows are overruled by people"),
         (found.unlabelled, "pairs have no grade and are left out"),
     )
-    for note in (*found.notes, *(f"{n:,} {what}" for n, what in counted if n)):
+    for note in (*notes, *(f"{n:,} {what}" for n, what in counted if n)):
         output.remark(f"{path}: {note}")
-    return found

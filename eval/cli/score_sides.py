@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from relgate.eval.cli import load
 from relgate.eval.cli.common import Output, progress
+from relgate.eval.cli.disk import MEMORY
 from relgate.eval.inputs import align_inputs, overlap_warning
-from relgate.eval.lists.parquet import is_parquet, row_count
 from relgate.eval.lists.sink import Options
 from relgate.eval.lists.types import Source
 from relgate.eval.metrics.conventions import Conventions
@@ -19,17 +19,12 @@ from relgate.eval.metrics.score import score_runs
 from relgate.eval.metrics.totals import RunTotals, Totals
 from relgate.eval.metrics.types import RunScores
 from relgate.eval.project import Project
-from relgate.rubrics.errors import UsageError
 
 if TYPE_CHECKING:
     from relgate.eval.large.table import FigureTable
     from relgate.eval.metrics.crosscheck import CrossCheck
 
-__all__ = ["Side", "document", "from_disk", "in_memory", "on_disk"]
-
-_MEMORY = 2 * 10**9
-_BYTES_A_ROW = 150  # what a row of a file takes in memory while it is read and scored: measured
-_PARQUET = (None, "esci", "parquet")
+__all__ = ["Side", "document", "from_disk", "in_memory"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,44 +42,6 @@ class Side:
     queries: list[dict[str, Any]] | None = None
     checked: bool = False
     cross_checks: tuple[str, ...] = ()
-
-
-def on_disk(
-    project: Project, runs: Sequence[Path], flags: Mapping[str, Any], output: Output
-) -> bool:
-    """Whether the disk engine is to do it; it says so.
-
-    Raises:
-        UsageError: it is asked for and the files are not Parquet, or `--memory` without it.
-    """
-    engine, memory = flags["engine"], flags["memory"]
-    if engine == "memory":
-        if memory is not None:
-            raise UsageError("--memory is for the disk engine; drop it, or --engine memory")
-        return False
-    files = [load.needed(project, "judgments"), *runs]
-    formats = (flags["list_format"], flags["run_format"])
-    others = [str(path) for path in files if not is_parquet(path)]
-    if others or not set(formats) <= set(_PARQUET):
-        if engine == "disk":
-            raise UsageError(
-                f"the disk engine reads Parquet alone, and not {', '.join(others) or formats}; "
-                "relgate convert --to parquet writes it"
-            )
-        return False
-    if engine == "disk":
-        return True
-    need, limit = sum(map(row_count, files)) * _BYTES_A_ROW, memory or _MEMORY
-    if need <= limit:
-        return False
-    from relgate.eval.large.parts import has_duckdb  # noqa: PLC0415 - most files are small
-
-    told = f"about {need / 1e9:.1f} GB would be needed in memory, more than {limit / 1e9:g} GB"
-    if not has_duckdb():
-        output.remark(f"{told}; pip install 'relgate[large]' scores such files from disk")
-        return False
-    output.remark(f"{told}: scored from disk; --engine memory does not")
-    return True
 
 
 def in_memory(
@@ -168,7 +125,7 @@ def from_disk(
         options,
         conventions,
         table=load.load_queries(project),
-        memory=flags["memory"] or _MEMORY,
+        memory=flags["memory"] or MEMORY,
         each=(lambda _: None) if table is None else table.add,
         report=progress(output, "scored part"),
     )

@@ -64,10 +64,12 @@ class Parts:
 
     Attributes:
         n: how many parts.
+        base: DuckDB's, for what is gathered of all parts and may be more than memory holds.
         tables: per part, a table of each file; its rows keep their order and numbers.
     """
 
     n: int
+    base: Any
     tables: Iterator[tuple[ParquetTable, ...]]
 
 
@@ -262,7 +264,7 @@ def _cut(names: _Names, files: Sequence[Wanted], memory: int) -> Parts:
         except (import_module("pyarrow").ArrowException, OSError) as error:
             raise _fault(error, files) from error
 
-    return Parts(n, tables())
+    return Parts(n, names.base.cursor(), tables())
 
 
 class _Stream:

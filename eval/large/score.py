@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from relgate.eval.inputs import query_texts, with_texts
+from relgate.eval.large.lists import ListReader, has_rows, no_rows, wanted_list
 from relgate.eval.large.parts import Wanted, parts
 from relgate.eval.lists.build import ListBuilder
-from relgate.eval.lists.columns import list_columns
 from relgate.eval.lists.notes import Notes
 from relgate.eval.lists.parquet import ParquetTable, parquet_table, row_count
-from relgate.eval.lists.read import read_parquet_list
 from relgate.eval.lists.sink import Options
 from relgate.eval.lists.summary import ListSummary
 from relgate.eval.lists.types import JudgmentList
@@ -26,7 +25,6 @@ from relgate.eval.queries import QueryTable
 from relgate.eval.runs.read import parquet_run_table
 from relgate.eval.runs.table import read_table_run, run_columns
 from relgate.eval.runs.types import Run
-from relgate.rubrics.errors import InputError
 
 __all__ = ["PartScores", "score_parts"]
 
@@ -85,7 +83,7 @@ def score_parts(
         PlatformError: the disk that holds what is sorted is full.
     """
     scorer = _Scorer([path.name for path in runs], options, conventions, table, each)
-    wanted = [_wanted_list(listed), *map(_wanted_run, runs)]
+    wanted = [wanted_list(listed, options, without=_NOT_SCORED), *map(_wanted_run, runs)]
     with parts(wanted, texts=query_texts(table), memory=memory) as cut:
         for done, (first, *rest) in enumerate(cut.tables, start=1):
             scorer.add(first, rest)
@@ -93,29 +91,16 @@ def score_parts(
     return scorer.scores(listed, runs)
 
 
-def _wanted_list(path: Path) -> Wanted:
-    names = parquet_table(path).names
-    columns = list_columns(names, grade_column=None, path=path, line=None)
-    left = [columns[name] for name in _NOT_SCORED if name in columns]
-    return _wanted(path, [name for name in names if name not in left], columns, left)
-
-
 def _wanted_run(path: Path) -> Wanted:
     names = parquet_table(path).names
     columns = run_columns(names, str(path))
     if "rank" in columns:
         columns.pop("score", None)
-    return _wanted(path, names, columns, ())
-
-
-def _wanted(
-    path: Path, names: Sequence[str], columns: Mapping[str, str], left: Sequence[str]
-) -> Wanted:
     return Wanted(
         path=str(path),
-        names=tuple(names),
+        names=names,
         rows=row_count(path),
-        columns=tuple(c for c in dict.fromkeys(columns.values()) if c not in left),
+        columns=tuple(dict.fromkeys(columns.values())),
         query_id=columns.get("query_id"),
         query=columns.get("query"),
         run=columns.get("run"),
@@ -133,15 +118,12 @@ class _Scorer:
         table: QueryTable | None,
         each: Callable[[RunScores], None],
     ) -> None:
-        self._options, self._conventions, self._table, self._each = (
-            options, conventions, table, each,
-        )  # fmt: skip
+        self._conventions, self._table, self._each = conventions, table, each
         self._totals = [Totals(name, conventions) for name in names]
-        self._list_notes = Notes()
+        self._listed = ListReader(options)
         self._run_notes = [Notes() for _ in names]
         self._run_queries = [0] * len(names)
         self._empty = ListBuilder(options.scale.once_read).build()
-        self._listed: ListSummary | None = None
         self._overlap: Overlap | None = None
         self._warnings: dict[str, None] = {}
 
@@ -168,17 +150,12 @@ class _Scorer:
         return {query_id: text for query_id, text in known if text is not None}
 
     def _read_list(self, table: ParquetTable) -> JudgmentList:
-        if not _has_rows(table):
-            return self._empty
-        file = read_parquet_list(table, self._options, self._list_notes)
-        self._list_notes.let_go()
-        own = ListSummary.of(file)
-        self._listed = own if self._listed is None else self._listed + own
-        return with_texts(file.judgments, self._table)
+        file = self._listed.read(table)
+        return self._empty if file is None else with_texts(file.judgments, self._table)
 
     def _read_run(self, number: int, table: ParquetTable) -> Run:
         name = self._totals[number].name
-        if not _has_rows(table):
+        if not has_rows(table):
             return Run(name, (), ())
         notes = self._run_notes[number]
         run = read_table_run(parquet_run_table(table), name=name, notes=notes)
@@ -194,23 +171,16 @@ class _Scorer:
         """
         for path, n in zip(runs, self._run_queries, strict=True):
             if not n:
-                raise _no_rows(path)
-        if self._listed is None or self._overlap is None:
-            raise _no_rows(listed)
+                raise no_rows(path)
+        told = self._listed.told(listed)
+        if self._overlap is None:
+            raise no_rows(listed)
         return PartScores(
             runs=tuple(totals.totals() for totals in self._totals),
-            listed=self._listed,
-            list_notes=self._list_notes.lines(),
+            listed=told.summary,
+            list_notes=told.notes,
             run_queries=tuple(self._run_queries),
             run_notes=tuple(notes.lines() for notes in self._run_notes),
             overlap=self._overlap,
             warnings=tuple(self._warnings),
         )
-
-
-def _no_rows(path: Path) -> InputError:
-    return InputError("no row below the header", path=path, mend="export it again")
-
-
-def _has_rows(table: ParquetTable) -> bool:
-    return any(len(batch) for _, batch in table.batches(None))

@@ -17,7 +17,7 @@ from relgate.eval.lists.ids import Ids
 from relgate.eval.lists.jsontext import Json
 from relgate.rubrics.errors import InputError
 
-__all__ = ["ParquetTable", "is_parquet", "parquet_table", "row_count", "write_parquet"]
+__all__ = ["ParquetTable", "arrow_of", "is_parquet", "parquet_table", "row_count", "write_parquet"]
 
 _MAGIC = b"PAR1"
 _BATCH_ROWS = 65_536
@@ -32,7 +32,12 @@ def is_parquet(path: str | Path) -> bool:
         return False  # the text reader says what is wrong
 
 
-def _arrow(path: str | Path) -> tuple[Any, Any]:
+def arrow_of(path: str | Path) -> tuple[Any, Any]:
+    """The library pyarrow and its Parquet part, for the file `path`.
+
+    Raises:
+        InputError: it is not installed.
+    """
     try:  # an extra, and slow to load
         return import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
@@ -74,7 +79,7 @@ class ParquetTable:
             NotCleanError: a value is missing or odd, or a column holds neither text nor numbers.
             InputError: a damaged file.
         """
-        arrow, _ = _arrow(self.path)
+        arrow, _ = arrow_of(self.path)
         for _, batch in self.batches(list(dict.fromkeys(columns.values()))):
             yield {
                 what: _column(arrow, batch.column(name), as_number=what in numbers)
@@ -102,7 +107,7 @@ def parquet_table(path: str | Path) -> ParquetTable:
     Raises:
         InputError: a damaged file, or no pyarrow.
     """
-    arrow, parquet = _arrow(path)
+    arrow, parquet = arrow_of(path)
     try:
         names = tuple(parquet.read_schema(path).names)
     except (arrow.ArrowException, OSError) as error:
@@ -127,7 +132,7 @@ def row_count(path: str | Path) -> int:
     Raises:
         InputError: a damaged file, or no pyarrow.
     """
-    arrow, parquet = _arrow(path)
+    arrow, parquet = arrow_of(path)
     try:
         return int(parquet.read_metadata(path).num_rows)
     except (arrow.ArrowException, OSError) as error:
@@ -162,7 +167,7 @@ def write_parquet(path: str | Path, columns: Mapping[str, Sequence[str | int | N
         InputError: no pyarrow, or half a surrogate pair in a text.
         PlatformError: the file cannot be written.
     """
-    arrow, parquet = _arrow(path)
+    arrow, parquet = arrow_of(path)
     sink = arrow.BufferOutputStream()
     try:
         arrays = {name: _array(arrow, values) for name, values in columns.items()}

@@ -19,6 +19,8 @@ class ListSummary:
         judgments: its pairs.
         queries: its queries.
         unlabelled: rows with a document but no grade.
+        repeats: rows that said again what another row had said.
+        outranked: rows that a source of higher rank overruled.
         grades: which grades it uses.
     """
 
@@ -26,14 +28,23 @@ class ListSummary:
     judgments: int
     queries: int
     unlabelled: int
+    repeats: int
+    outranked: int
     grades: GradesUsed
 
     @classmethod
     def of(cls, file: ListFile) -> ListSummary:
         """That of a whole list."""
         made = file.judgments
-        used = GradesUsed.of(made)
-        return cls(file.format, len(made), len(made.queries), file.unlabelled, used)
+        return cls(
+            format=file.format,
+            judgments=len(made),
+            queries=len(made.queries),
+            unlabelled=file.unlabelled,
+            repeats=file.repeats,
+            outranked=file.outranked,
+            grades=GradesUsed.of(made),
+        )
 
     def __add__(self, other: ListSummary) -> ListSummary:
         return ListSummary(
@@ -41,5 +52,7 @@ class ListSummary:
             self.judgments + other.judgments,
             self.queries + other.queries,
             self.unlabelled + other.unlabelled,
+            self.repeats + other.repeats,
+            self.outranked + other.outranked,
             self.grades + other.grades,
         )

@@ -17,7 +17,7 @@ from relgate.eval.lists.table import cell
 from relgate.eval.lists.types import Judgment, JudgmentList, Provenance, Query, Source
 from relgate.rubrics.errors import InputError, UsageError
 
-__all__ = ["WRITE_FORMATS", "write_list"]
+__all__ = ["WRITE_FORMATS", "columns_of", "write_list"]
 
 WRITE_FORMATS: tuple[str, ...] = tuple(
     sorted(("csv", "esci", "json", "jsonl", "parquet", "trec", "wands", *FOREIGN_FORMATS))
@@ -59,7 +59,7 @@ def write_list(
     if format not in WRITE_FORMATS:
         raise UsageError(f"no format {format!r} to write; use one of: {', '.join(WRITE_FORMATS)}")
     if format == "parquet":
-        write_parquet(path, _table(judgments))
+        write_parquet(path, columns_of(judgments))
         return ()
     if format == "esci":
         write_parquet(path, _esci(judgments, path))
@@ -122,7 +122,7 @@ def _row(entry: Query | Judgment) -> _Row:
     return {name: value for name, value in row.items() if value is not None}
 
 
-def _table(judgments: JudgmentList) -> dict[str, list[str | int | None]]:
+def columns_of(judgments: JudgmentList) -> dict[str, list[str | int | None]]:
     """The columns that any row uses; bare queries have rows of their own, as in `_entries`."""
     places, rows = _order(judgments)
     queries = judgments.queries
@@ -179,7 +179,7 @@ def _is_value(value: object) -> bool:
 
 
 def _csv(judgments: JudgmentList) -> str:
-    table = _table(judgments)
+    table = columns_of(judgments)
     columns = [_csv_cells(name, values) for name, values in table.items()]
     lines = [",".join(table), *map(",".join, zip(*columns, strict=True))]
     return "\n".join(lines) + "\n"

@@ -49,7 +49,12 @@ run()
 def score(folder: Path, *words: str) -> float:
     """Peak resident MB of a whole `relgate score`."""
     files = ["--judgments", folder / "list.parquet", "--run", folder / "run.parquet"]
-    command = [sys.executable, "-c", _MAIN, "score", "--quiet", *words, *files]
+    return peak_mb("score", *words, *files)
+
+
+def peak_mb(*words: str | Path) -> float:
+    """Peak resident MB of a whole command."""
+    command = [sys.executable, "-c", _MAIN, *words, "--quiet"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
     return int(done.stdout.splitlines()[-1]) / 1024
 
@@ -57,6 +62,13 @@ def score(folder: Path, *words: str) -> float:
 def test_the_memory_that_is_named_is_kept(folder: Path) -> None:
     assert score(folder, "--engine", "disk", "--memory", "200MB") < START_MB + 200
     assert score(folder, "--engine", "memory") > START_MB + 200  # so the limit binds
+
+
+def test_a_list_is_converted_in_the_memory_that_is_named(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.parquet"
+    words = ["convert", folder / "list.parquet", "--scale", "0-3", "--to", "parquet", "--out", out]
+    assert peak_mb(*words, "--engine", "disk", "--memory", "200MB") < START_MB + 200
+    assert parquet.read_metadata(out).num_rows == QUERIES * JUDGED
 
 
 def test_no_room_to_sort_in_is_an_error_of_the_machine(folder: Path) -> None:
