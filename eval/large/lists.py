@@ -206,7 +206,7 @@ def convert_parts(
 def _written(path: Path, options: Options, *, has_texts: bool) -> Sequence[str]:
     """The columns of the file to write: all parts must have the same."""
     _, columns = _columns(path, options)
-    added = {"query_id", "query"} if has_texts else set()
+    added: set[str] = {"query_id", "query"} if has_texts else set()
     if options.source is not Source.IMPORT:
         added.add("source")
     return [name for name in _NAMES if name in columns or name in added]

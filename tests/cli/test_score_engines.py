@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from relgate.eval.cli import score_sides
+from relgate.eval.cli import disk
 
 
 @pytest.fixture
@@ -49,17 +49,17 @@ def test_out_holds_every_query_whichever_the_engine(call, words) -> None:
 
 
 def test_auto_takes_the_disk_when_memory_would_not_do(call, words, monkeypatch) -> None:
-    assert "scored from disk" not in call(*words).err
-    monkeypatch.setattr(score_sides, "_BYTES_A_ROW", 10**9)
+    assert "done from disk" not in call(*words).err
+    monkeypatch.setattr(disk, "_BYTES_A_ROW", 10**9)
     done = call(*words, "--json")
-    assert "about 6.0 GB would be needed in memory, more than 2 GB: scored from disk" in done.err
+    assert "about 6.0 GB would be needed in memory, more than 2 GB: done from disk" in done.err
     assert "queries" not in done.json["runs"][0]
-    assert "scored from disk" not in call(*words, "--memory", "7GB").err
-    assert "scored from disk" not in call(*words, "--engine", "memory").err
+    assert "done from disk" not in call(*words, "--memory", "7GB").err
+    assert "done from disk" not in call(*words, "--engine", "memory").err
 
 
 def test_without_duckdb_auto_says_so_and_goes_on(call, words, monkeypatch) -> None:
-    monkeypatch.setattr(score_sides, "_BYTES_A_ROW", 10**9)
+    monkeypatch.setattr(disk, "_BYTES_A_ROW", 10**9)
     monkeypatch.setitem(sys.modules, "duckdb", None)
     done = call(*words)
     assert done.code == 0
