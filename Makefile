@@ -12,8 +12,8 @@ FOLDERS := judge eval cache rubrics
 demo: .venv/ready ## the main job on bundled input: no key, no network
 	.venv/bin/relgate demo --out out/demo
 
-test: .venv/ready
-	$(PY) -m pytest -m "not soak"
+test: .venv/ready ## all but the long forms, a file to a core at a time
+	$(PY) -m pytest -m "not soak" -n auto --maxprocesses 4 --dist loadfile
 
 soak: .venv/ready ## the long forms: kills, storms, fuzz
 	$(PY) -m pytest -m soak
