@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections.abc import Iterator
@@ -10,8 +11,10 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
+from decision_sides import Side
 from loopback import Loopback
 
+from relgate.judge.providers.openai import openai_generate
 from relgate.judge.types import GenerateRequest
 
 KEY = "sk-proj-Zx81LqPvTn4dRw7yBc2m"
@@ -309,3 +312,23 @@ class Wire:
 @pytest.fixture
 def wire() -> Wire:
     return Wire()
+
+
+@pytest.fixture
+def openai_ask(peer, wire):
+    """Asks once, in a loop of its own, as `grade_sync` does."""
+
+    def ask(*, api="chat", timeout_s=5.0, generate=None, **request):
+        generate = generate or make(api=api, timeout_s=timeout_s)
+        return asyncio.run(generate(wire.request(**request)))
+
+    def make(**settings):
+        return openai_generate(api_key=wire.key, base_url=f"{peer.url}/v1", **settings)
+
+    ask.make = make
+    return ask
+
+
+@pytest.fixture(params=["openai", "gemini"])
+def side(request, peer, wire):
+    return Side(request.param, peer, wire)
