@@ -13,6 +13,10 @@ from typing import Any
 
 import pytest
 from loopback import Loopback
+from refreshing import N, now, write
+
+from relgate.cache.keys import text_hash
+from relgate.eval.catalogue import read_catalogue
 
 _OUTER = (  # what a CI or a developer's shell may say, and what a command would heed
     "CI", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "TF_BUILD", "TEAMCITY_VERSION",
@@ -96,14 +100,12 @@ class Shop:
 
     def write(self) -> Shop:
         write_csv(self.folder / "judgments.csv", ("query", "doc_id", "grade"), self.human)
-        write_jsonl(
+        write(
             self.folder / "catalogue.jsonl",
             [{"id": doc, "title": text} for doc, text in self.texts.items()],
         )
         for name, run in (("before", self.before), ("after", self.after)):
-            write_jsonl(
-                self.folder / f"{name}.jsonl", [{"query": q, "docs": d} for q, d in run.items()]
-            )
+            write(self.folder / f"{name}.jsonl", [{"query": q, "docs": d} for q, d in run.items()])
         (self.folder / f"{self.module}.py").write_text(JUDGE_MODULE, encoding="utf-8")
         return self
 
@@ -155,10 +157,6 @@ def write_csv(path: Path, header: Sequence[str], rows: Sequence[Sequence[object]
         writer.writerows(rows)
 
 
-def write_jsonl(path: Path, rows: Sequence[object]) -> None:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-
-
 @pytest.fixture
 def read_jsonl():
     def read_jsonl(path: Path) -> list[dict[str, Any]]:
@@ -198,3 +196,35 @@ def server() -> Iterator[Server]:
     server = Server()
     yield server
     server.close()
+
+
+@pytest.fixture
+def judged(call, shop, read_jsonl):
+    """A fresh list, old.jsonl: people's grades with their texts' hashes, and a judge's."""
+    shop = type(shop)(shop.folder, n=N, module=shop.module).write()
+    done = call(*shop.fill(out="old.jsonl"))
+    assert done.code == 0, done.err
+    catalogue = read_catalogue("catalogue.jsonl")
+    rows = read_jsonl(shop.folder / "old.jsonl")
+    for row in rows:
+        if row["source"] == "human":
+            candidate = catalogue.candidate(row["doc_id"])
+            row |= {"text_hash": text_hash(candidate.text), "judged_at": now()}
+    write(shop.folder / "old.jsonl", rows)
+    (shop.folder / "calls.txt").unlink()
+    return shop
+
+
+@pytest.fixture
+def plant(judged, read_jsonl):
+    """Gives rows of old.jsonl other values; None takes a value away."""
+
+    def plant(docs, **values):
+        path = judged.folder / "old.jsonl"
+        rows = read_jsonl(path)
+        for row in rows:
+            if row["doc_id"] in docs:
+                row.update(values)
+        write(path, [{k: v for k, v in row.items() if v is not None} for row in rows])
+
+    return plant
