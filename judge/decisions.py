@@ -21,7 +21,7 @@ from relgate.judge.decide import (
     checked_probabilities,
 )
 from relgate.judge.families import judge_family
-from relgate.judge.llm import LlmJudge
+from relgate.judge.llm import LlmJudge, check_batch_size
 from relgate.judge.prompt import MAX_QUERY_CHARS, MAX_TEXT_CHARS, one_line, references
 from relgate.judge.suspicion import SUSPICION_VERSION
 from relgate.judge.types import (
@@ -34,7 +34,6 @@ from relgate.judge.types import (
     Usage,
 )
 from relgate.rubrics import Label, Rubric, load_rubric
-from relgate.rubrics.errors import UsageError
 
 if TYPE_CHECKING:
     from relgate.judge.engine import CallPolicy
@@ -68,8 +67,7 @@ def make_decision_judge(
     Raises:
         UsageError: a batch size below 1.
     """
-    if batch_size < 1:
-        raise UsageError(f"batch_size is {batch_size}; it must be 1 or more")
+    check_batch_size(batch_size)
     return DecisionJudge(
         decide,
         rubric=rubric if rubric is not None else load_rubric(),

@@ -135,15 +135,16 @@ def judge_family(model: str | None, declared: str | None) -> str | None:
 def check_family_separation(
     *,
     judge_model: str | None,
-    family: str | None,
+    family: str | None = None,
     system_models: Iterable[str],
     override: bool = False,
 ) -> str | None:
     """Refuses a judge whose family is, or may be, that of a model in the pipeline.
 
     Args:
-        judge_model: the judge's model name, for the message.
-        family: the judge's, from `judge_family`; `none` for no model, None when unknown.
+        judge_model: the judge's model name. What it tells outranks `family`.
+        family: the judge's own word for its family (`judge.family`), in any case and under any
+            name that `family_of` knows; `none` for a judge without a language model.
         system_models: every model that writes, rewrites or reranks what is judged.
         override: let it pass, and return the sentence that every report must then show.
 
@@ -151,7 +152,8 @@ def check_family_separation(
         None when separation holds; with `override`, the sentence to print.
 
     Raises:
-        FamilySeparationError: same family, or a family on either side that nobody can tell.
+        FamilySeparationError: same family, a family on either side that nobody can tell, or a
+            family that the model's name contradicts.
     """
     problem = _family_problem(judge_model, family, list(system_models))
     if problem is None:
@@ -162,8 +164,16 @@ def check_family_separation(
 
 
 def _family_problem(
-    judge_model: str | None, judges: str | None, system_models: list[str]
+    judge_model: str | None, family: str | None, system_models: list[str]
 ) -> str | None:
+    told, said = family_of(judge_model), None if family is None else family.strip().casefold()
+    said = said and (family_of(said) or said)
+    if told and said and told != said:
+        return (
+            f"judge {judge_model!r} is of family {told!r} by its name, and {family!r} by its own "
+            "word; leave that word out"
+        )
+    judges = told or said
     if not system_models or judges == NO_FAMILY:
         return None
     if judges is None:

@@ -15,6 +15,7 @@ from relgate.judge.families import judge_family
 from relgate.judge.parse import parse_reply
 from relgate.judge.parts import SAMPLE, PartName, request_parts
 from relgate.judge.prompt import judge_schema, references, render_prompt
+from relgate.judge.redact import redact
 from relgate.judge.suspicion import SUSPICION_VERSION, suspicion
 from relgate.judge.sync import run_sync
 from relgate.judge.types import (
@@ -36,7 +37,7 @@ from relgate.rubrics.errors import UsageError
 if TYPE_CHECKING:
     from relgate.judge.engine import CallEngine, CallPolicy
 
-__all__ = ["LlmJudge", "make_llm_judge"]
+__all__ = ["LlmJudge", "check_batch_size", "make_llm_judge"]
 
 # What is asked for again, by how often it was asked: in halves after the first time. A block or a
 # refusal goes on to single candidates, so that no harmless neighbour shares the fate of the one
@@ -93,8 +94,7 @@ def make_llm_judge(
         UsageError: a batch size below 1, a tag with `@` in it, or an example with a label that the
             rubric does not have.
     """
-    if batch_size < 1:
-        raise UsageError(f"batch_size is {batch_size}; it must be 1 or more")
+    check_batch_size(batch_size)
     rubric = rubric if rubric is not None else load_rubric()
     _check_labels(examples, rubric)
     return LlmJudge(
@@ -110,6 +110,16 @@ def make_llm_judge(
         on_error=on_error,
         policy=policy,
     )
+
+
+def check_batch_size(size: object) -> None:
+    """Refuses what is no whole number of candidates from 1 up.
+
+    Raises:
+        UsageError: below 1, a fraction, a truth value, a text.
+    """
+    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+        raise UsageError(f"batch_size is {size!r}; it must be a whole number, 1 or more")
 
 
 def _checked_tag(tag: str) -> str:
@@ -306,13 +316,14 @@ class LlmJudge:
         self, candidate: Candidate, error: GradeError, detail: str, usage: Usage = NO_USAGE
     ) -> JudgedHit:
         worst = self.rubric.worst
+        said = redact(detail)
         return JudgedHit(
-            candidate.id, worst.grade, worst.code, ERROR_REASON, error, detail, usage=usage
+            candidate.id, worst.grade, worst.code, ERROR_REASON, error, said, usage=usage
         )
 
     def _tell(self, message: str) -> None:
         if self._on_error is not None:
-            self._on_error(message)
+            self._on_error(redact(message))
 
 
 def _hint(error: GradeError | None, reply: GenerateReply) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from relgate.judge.redact import redact
 from relgate.judge.sync import run_sync
 from relgate.judge.types import Candidate, Judge, JudgedHit
 from relgate.rubrics import Rubric
@@ -102,7 +103,7 @@ async def llm_rerank(
     if why is None and [row.id for row in judged] != [hit.id for hit in asked]:
         why, judged = "the judge did not return one row a hit in their order", []
     if why is not None and on_error is not None:
-        on_error(f"first-stage order kept: {why}")
+        on_error(f"first-stage order kept: {redact(why)}")
     best = _best_grade(judge) if max_grade is None else max_grade
     scores = [row.grade / best if row.graded else None for row in judged]
     scores += [None] * (len(hits) - len(scores))

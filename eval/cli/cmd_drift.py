@@ -72,7 +72,12 @@ def read_budgets(path: Path | None) -> Budgets:
 
 
 def _show(output: Output, report: Report, budgets: Budgets) -> None:
-    from relgate.eval.drift.document import outcome, signal_rows  # noqa: PLC0415
+    from relgate.eval.drift.document import (  # noqa: PLC0415
+        WEIGHTED_HEADER,
+        outcome,
+        signal_rows,
+        weighted_rows,
+    )
 
     output.line(
         f"{outcome(report).upper()}: golden set {report.current.golden_version} against baseline "
@@ -86,6 +91,8 @@ def _show(output: Output, report: Report, budgets: Budgets) -> None:
         signal_rows(report, budgets),
         text_columns=(0, 1),
     )
+    if by_traffic := weighted_rows(report):
+        output.table("", list(WEIGHTED_HEADER), by_traffic, text_columns=(0, 1))
     if report.losers:
         output.table(
             "Top losers",

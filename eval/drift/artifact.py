@@ -18,7 +18,7 @@ from pydantic import (
     ValidationError,
 )
 
-from relgate.eval.drift.means import core, means_of
+from relgate.eval.drift.means import core, means_of, weighted_means_of
 from relgate.eval.drift.types import Artifact, Measured, MeasuredQuery, Signal
 from relgate.eval.files import read_json, write_text_atomic
 from relgate.eval.lists.jsontext import as_object
@@ -76,6 +76,7 @@ class _Ours(BaseModel):
     conventions: dict[str, str] = Field(default_factory=dict[str, str])
     settings: dict[str, str] = Field(default_factory=dict[str, str])
     about: dict[str, str] = Field(default_factory=dict[str, str])
+    unresolved: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
     runs: Annotated[list[_Run], Field(min_length=1)]
 
 
@@ -116,6 +117,7 @@ def read_artifact(path: str | Path) -> Artifact:
         conventions=model.conventions,
         settings=model.settings,
         about=model.about,
+        unresolved={query: tuple(keys) for query, keys in model.unresolved.items()},
         path=str(path),
     )
 
@@ -201,6 +203,7 @@ def artifact_text(artifact: Artifact) -> str:
         "conventions": dict(artifact.conventions),
         "settings": dict(artifact.settings),
         "about": dict(artifact.about),
+        "unresolved": {query: list(keys) for query, keys in artifact.unresolved.items()},
     }
     lines = [f" {json.dumps(name)}: {_json(value)}," for name, value in head.items()]
     runs = ",\n".join(_run_text(run) for run in artifact.runs)
@@ -212,6 +215,7 @@ def _run_text(run: Measured) -> str:
         "stages": dict(run.stages),
         "n": len(core(run.queries)),
         **{signal.value: run.means.get(signal) for signal in Signal},
+        "weighted": {s.value: mean for s, mean in weighted_means_of(core(run.queries)).items()},
         "latency_ms": None if run.latency_ms is None else dict(run.latency_ms),
     }
     lines = [f"   {json.dumps(name)}: {_json(value)}," for name, value in head.items()]

@@ -36,7 +36,11 @@ _ORDER = (Level.MISMATCH, Level.HARD, Level.SOFT)
 
 def check_drift(current: Artifact, baseline: Artifact, budgets: Budgets = DEFAULT) -> Report:
     """Every way in which `current` is worse than `baseline`, or cannot be compared with it."""
-    findings = [*_mismatches(current, baseline), *_unlike(current, baseline)]
+    findings = [
+        *_mismatches(current, baseline),
+        *_unlike(current, baseline),
+        *_unresolved(current, baseline),
+    ]
     pairs = _pairs(current, baseline)
     for now, was in pairs:
         findings.extend(_not_finite(now, was))
@@ -98,6 +102,31 @@ def _unlike(current: Artifact, baseline: Artifact) -> Iterator[Finding]:
             f"{' and '.join(sorted(there)) or 'nothing'}: measure the stack that users meet",
             stages=words,
         )
+
+
+def _unresolved(current: Artifact, baseline: Artifact) -> Iterator[Finding]:
+    """Judgments without a live id: they count for nothing, and no mean shows it."""
+    texts = {query.id: query.text for run in current.runs for query in run.queries}
+    lost: dict[str, list[str]] = {}
+    still: dict[str, list[str]] = {}
+    for query, keys in current.unresolved.items():
+        for key in keys:
+            known = key in baseline.unresolved.get(query, ())
+            (still if known else lost).setdefault(query, []).append(key)
+    for found, kind, level, what in (
+        (lost, "unresolved", Level.HARD, "no live id any more: resolve or retire them"),
+        (still, "unresolved-open", Level.SOFT, "no live id, as in the baseline"),
+    ):
+        if found:
+            named = [f'{key!r} of "{texts.get(q, q)}"' for q, own in found.items() for key in own]
+            more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+            yield Finding(
+                kind,
+                level,
+                f"{len(named)} {'judgment has' if len(named) == 1 else 'judgments have'} {what}: "
+                f"{', '.join(named[:_NAMED])}{more}",
+                queries=tuple(found),
+            )
 
 
 def _changed(
@@ -200,13 +229,19 @@ def _move(
 _Test = Callable[[MeasuredQuery, MeasuredQuery], bool]
 
 _OF_QUERIES: tuple[tuple[str, Level, str, str, _Test], ...] = (
-    ("failed", Level.HARD, "core", "answered in the baseline and fail now",
+    ("unscored", Level.MISMATCH, "core",
+     "had a score in the baseline, no relevant judgment now, and left the mean",
+     lambda now, was: now.ndcg is None and was.ndcg is not None),
+    ("newly-scored", Level.MISMATCH, "core",
+     "had no relevant judgment in the baseline, and came into the mean",
+     lambda now, was: now.ndcg is not None and was.ndcg is None),
+    ("failed", Level.HARD, "core", "answered in the baseline, now without an answer",
      lambda now, was: now.failed and not was.failed),
-    ("expectation", Level.HARD, "core", "no longer get what they must",
+    ("expectation", Level.HARD, "core", "without what must come back, which came in the baseline",
      lambda now, was: now.held is False and was.held is not False),
-    ("expectation-open", Level.SOFT, "core", "do not get what they must, as in the baseline",
+    ("expectation-open", Level.SOFT, "core", "without what must come back, as in the baseline",
      lambda now, was: now.held is False and was.held is False),
-    ("shadow-empty", Level.SOFT, "shadow", "in shadow found documents before and find none now",
+    ("shadow-empty", Level.SOFT, "shadow", "in shadow found documents before, and none now",
      lambda now, was: now.empty and not was.empty),
 )  # fmt: skip
 """Kind, level, which set, what of it is said, and when: what no mean may hide."""
@@ -218,7 +253,7 @@ def _queries(now: Measured, was: Measured) -> Iterator[Finding]:
     missing = before.keys() - {query.id for query in now.queries}
     if missing:
         ids = [query_id for query_id in before if query_id in missing]
-        what = "of the baseline are not in this run"
+        what = "of the baseline not in this run"
         yield _of_queries("queries-missing", Level.MISMATCH, what, ids, (now, was))
     for kind, level, name, what, test in _OF_QUERIES:
         ids = [query.id for query, old in both if query.set == name and test(query, old)]
@@ -233,7 +268,8 @@ def _of_queries(
     names = ", ".join(f'"{texts[i]}"' for i in ids[:_NAMED])
     more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
     counted = f"{len(ids)} {'query' if len(ids) == 1 else 'queries'}"
-    message = f"{counted} {what}: {names}{more}"
+    where = f" ({runs[0].words})" if runs[0].stages else ""
+    message = f"{counted} {what}: {names}{more}{where}"
     return Finding(kind, level, message, stages=runs[0].words, queries=tuple(ids))
 
 

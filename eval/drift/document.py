@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Any
 
 from relgate.eval.drift.budgets import Budgets
+from relgate.eval.drift.means import core, weighted_means_of
 from relgate.eval.drift.types import (
     SIGNALS,
     Artifact,
@@ -21,7 +22,17 @@ from relgate.eval.drift.types import (
 )
 from relgate.eval.report.escape import markdown_text
 
-__all__ = ["drift_document", "drift_markdown", "notes_entry", "outcome", "signal_rows"]
+__all__ = [
+    "WEIGHTED_HEADER",
+    "drift_document",
+    "drift_markdown",
+    "notes_entry",
+    "outcome",
+    "signal_rows",
+    "weighted_rows",
+]
+
+WEIGHTED_HEADER = ("Stages", "By traffic (no budget)", "Baseline", "Current", "Move")
 
 _FIGURE = re.compile(r"[+-]?[0-9.]+|-")
 _FAILURES: Mapping[int, Outcome] = {3: "fail", 4: "mismatch"}
@@ -42,6 +53,22 @@ def signal_rows(report: Report, budgets: Budgets) -> list[tuple[str, ...]]:
         for signal in SIGNALS
         if signal in run.means and signal in current[run.words].means
     ]
+
+
+def weighted_rows(report: Report) -> list[tuple[str, ...]]:
+    """A row a combination and signal by traffic: stages, signal, baseline, current, move."""
+    before = {run.words: _weighted(run) for run in report.baseline.runs}
+    return [
+        (run.words, s.value, f"{was[s]:.4f}", f"{now:.4f}", f"{now - was[s]:+.4f}")
+        for run in report.current.runs
+        if (was := before.get(run.words))
+        for s, now in _weighted(run).items()
+        if s in was
+    ]
+
+
+def _weighted(run: Measured) -> dict[Signal, float]:
+    return weighted_means_of(core(run.queries))
 
 
 def _row(was: Measured, now: Measured, signal: Signal, budgets: Budgets) -> tuple[str, ...]:
@@ -93,10 +120,12 @@ def _side(artifact: Artifact) -> dict[str, Any]:
         "conventions": dict(artifact.conventions),
         "settings": dict(artifact.settings),
         "about": dict(artifact.about),
+        "unresolved": {query: list(keys) for query, keys in artifact.unresolved.items()},
         "runs": [
             {
                 "stages": dict(run.stages),
                 "means": _finite({s.value: v for s, v in run.means.items()}),
+                "weighted_means": _finite({s.value: v for s, v in _weighted(run).items()}),
                 "latency_ms": run.latency_ms and dict(run.latency_ms),
             }
             for run in artifact.runs
@@ -123,6 +152,7 @@ def drift_markdown(report: Report, budgets: Budgets) -> str:
             ("Stages", "Signal", "Baseline", "Current", "Move", "Soft", "Hard"),
             signal_rows(report, budgets),
         ),
+        *(_table(WEIGHTED_HEADER, rows) if (rows := weighted_rows(report)) else ()),
         *_loser_lines(report),
     ]
     return "\n".join(lines).rstrip() + "\n"
@@ -188,8 +218,18 @@ def notes_entry(
         "",
         *_table(("Stages", "Signal", "Before", "After"), list(_before_after(new, old))),
         *(f"- {markdown_text(name)}: {markdown_text(v)}" for name, v in sorted(new.about.items())),
+        *_unresolved_lines(new),
     ]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _unresolved_lines(new: Artifact) -> Iterator[str]:
+    """Every judgment without a live id: a reviewer must see them as plainly as a drop."""
+    texts = {query.id: query.text for run in new.runs for query in run.queries}
+    for query, keys in new.unresolved.items():
+        for key in keys:
+            text = markdown_text(texts.get(query, query))
+            yield f"- **not resolved**, counts for nothing: {markdown_text(key)} of {text}"
 
 
 def _before_after(new: Artifact, old: Artifact | None) -> Iterator[tuple[str, ...]]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from relgate.eval.drift.types import FEW, MeasuredQuery, Signal
 
-__all__ = ["core", "means_of", "strata_of"]
+__all__ = ["core", "means_of", "strata_of", "weighted_means_of"]
 
 _VALUES: Mapping[Signal, Callable[[MeasuredQuery], float | None]] = {
     Signal.NDCG: lambda query: query.ndcg,
@@ -43,6 +43,20 @@ def means_of(queries: Sequence[MeasuredQuery]) -> dict[Signal, float]:
     counted = [q.returned for q in answered if q.returned is not None]
     if answered and len(counted) == len(answered):
         found[Signal.LT3] = sum(n < FEW for n in counted) / len(counted)
+    return found
+
+
+def weighted_means_of(queries: Sequence[MeasuredQuery]) -> dict[Signal, float]:
+    """NDCG, MRR and P@k by traffic, for product review; no budget holds for them.
+
+    A query without a weight weighs 0. Empty where no query that has the signal weighs anything.
+    """
+    found: dict[Signal, float] = {}
+    for signal, value in _VALUES.items():
+        pairs = [(q.weight or 0.0, v) for q in queries if (v := value(q)) is not None]
+        total = math.fsum(weight for weight, _ in pairs)
+        if total > 0:
+            found[signal] = math.fsum(weight * v for weight, v in pairs) / total
     return found
 
 

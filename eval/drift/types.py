@@ -126,6 +126,8 @@ class Artifact:
         settings: what must be alike on both sides: cache bypass and the like, by name.
         about: what explains odd differences later: index generation, versions of models.
         runs: one a combination of stages, no combination twice.
+        unresolved: {query id: locators} of judgments that had no live id: they counted for
+            nothing, as if the documents were not judged.
         path: the file.
     """
 
@@ -135,6 +137,7 @@ class Artifact:
     conventions: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     settings: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     about: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    unresolved: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     path: str | None = None
 
 

@@ -59,8 +59,18 @@ def artifact_of(setup: Setup, replayed: Sequence[Replayed]) -> Artifact:
         },
         settings={"caches": setup.caches},
         about={**setup.about, **said},
+        unresolved=_unresolved(golden),
         runs=runs,
     )
+
+
+def _unresolved(golden: GoldenSet) -> dict[str, tuple[str, ...]]:
+    """{query id: locators without a live id}: as much a finding as a drop."""
+    found: dict[str, tuple[str, ...]] = {}
+    for query, judgment in golden.pairs():
+        if judgment.doc_id is None:
+            found[query.id] = (*found.get(query.id, ()), judgment.key)
+    return found
 
 
 def report_of(
@@ -70,6 +80,7 @@ def report_of(
     return {
         "golden_version": golden.version,
         "about": dict(artifact.about),
+        "unresolved": {query: list(keys) for query, keys in artifact.unresolved.items()},
         "runs": [_part(golden, one) for one in replayed],
     }
 

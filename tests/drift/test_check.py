@@ -11,9 +11,15 @@ import pytest
 
 from relgate.eval.drift.accept import accept, with_entry
 from relgate.eval.drift.artifact import artifact_text, read_artifact
-from relgate.eval.drift.budgets import DEFAULT, Budget, budgets_of
+from relgate.eval.drift.budgets import DEFAULT, Budget, Budgets, budgets_of
 from relgate.eval.drift.check import check_drift
-from relgate.eval.drift.document import drift_document, drift_markdown, notes_entry, outcome
+from relgate.eval.drift.document import (
+    drift_document,
+    drift_markdown,
+    notes_entry,
+    outcome,
+    weighted_rows,
+)
 from relgate.eval.drift.means import core, means_of
 from relgate.eval.drift.noise import budget_values, noise_floor
 from relgate.eval.drift.types import Artifact, Measured, MeasuredQuery, Signal
@@ -344,3 +350,46 @@ def test_the_report_is_inert_markdown_and_whole_json():
     document = drift_document(report, DEFAULT)
     assert json.loads(json.dumps(document, allow_nan=False)) == document
     assert document["losers"][0]["drop"] == pytest.approx(0.7)
+
+
+def test_a_judgment_that_lost_its_live_id_is_as_hard_as_a_drop():
+    now = artifact(unresolved={"q1": ("https://h/a", "https://h/b")})
+    was = artifact(unresolved={"q1": ("https://h/a",)})
+    report = check_drift(now, was)
+    lost, still = report.findings
+    assert (lost.kind, lost.level.value) == ("unresolved", "hard")
+    assert lost.message.startswith("1 judgment has no live id any more")
+    assert lost.message.endswith("'https://h/b' of \"text 1\"")
+    assert (still.kind, still.level.value) == ("unresolved-open", "soft")
+    assert still.message.endswith("'https://h/a' of \"text 1\"")
+    assert report.exit_code == 3
+    assert check_drift(was, was).exit_code == 0
+
+
+def test_a_query_that_leaves_or_joins_the_mean_cannot_be_compared():
+    left = artifact((query(0, None, mrr=None, precision=None), *queries()[1:]))
+    assert kinds(check_drift(left, artifact())) == [("unscored", "mismatch")]
+    assert kinds(check_drift(artifact(), left)) == [("newly-scored", "mismatch")]
+    challenge = (query(0, None, mrr=None, precision=None, set="challenge"), *queries()[1:])
+    assert not check_drift(artifact(challenge), artifact(challenge)).findings
+
+
+def test_an_artifact_keeps_what_was_not_resolved(tmp_path):
+    made = artifact(unresolved={"q1": ("https://h/a",)})
+    path = tmp_path / "a.json"
+    path.write_text(artifact_text(made), "utf-8")
+    assert read_artifact(path).unresolved == {"q1": ("https://h/a",)}
+    notes = notes_entry(made, None, rationale="r", at="now", sha=None)
+    assert "- **not resolved**, counts for nothing: https" in notes
+
+
+def test_means_by_traffic_stand_beside_the_means_that_gate():
+    was = artifact((query(0, 0.5, weight=3.0), query(1, 0.9, weight=1.0), query(2, 0.1)))
+    now = artifact((query(0, 0.4, weight=3.0), query(1, 0.9, weight=1.0), query(2, 0.1)))
+    assert json.loads(artifact_text(was))["runs"][0]["weighted"]["ndcg"] == pytest.approx(0.6)
+    report = check_drift(now, was, Budgets())
+    assert weighted_rows(report)[0] == ("as is", "ndcg", "0.6000", "0.5250", "-0.0750")
+    assert "By traffic" in drift_markdown(report, DEFAULT)
+    document = drift_document(report, DEFAULT)
+    assert document["current"]["runs"][0]["weighted_means"]["ndcg"] == pytest.approx(0.525)
+    assert not weighted_rows(check_drift(artifact(), artifact()))

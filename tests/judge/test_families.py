@@ -130,3 +130,19 @@ def test_the_same_judge_on_both_sides_is_circular() -> None:
     check_circularity(
         version="esci-v1@ab12cd34", fingerprint=None, ranker_judges=["esci-v1@00000000"]
     )
+
+
+@pytest.mark.parametrize("word", ["Google", " google ", "Gemini", "gemini-2.5-pro"])
+def test_a_family_in_any_case_or_by_its_models_name_is_that_family(word: str) -> None:
+    with pytest.raises(FamilySeparationError, match="'google'"):
+        check_family_separation(judge_model="my-dep", family=word, system_models=["gemini-2"])
+
+
+def test_what_the_models_name_tells_cannot_be_talked_away() -> None:
+    with pytest.raises(FamilySeparationError, match="by its name"):
+        check_family_separation(
+            judge_model="gemini-2.5", family="openai", system_models=["gemini-2"]
+        )
+    with pytest.raises(FamilySeparationError, match="of family 'google'"):
+        check_family_separation(judge_model="gemini-2.5", system_models=["gemma-3"])
+    assert check_family_separation(judge_model="gemini-2.5", system_models=["gpt-4o"]) is None

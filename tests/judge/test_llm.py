@@ -268,7 +268,31 @@ def test_grade_sync_inside_an_event_loop_says_what_to_do() -> None:
         asyncio.run(inside())
 
 
-@pytest.mark.parametrize("bad", [{"batch_size": 0}, {"version": "a@b"}, {"version": ""}])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"batch_size": 0},
+        {"batch_size": 1.5},
+        {"batch_size": True},
+        {"batch_size": "3"},
+        {"version": "a@b"},
+        {"version": ""},
+    ],
+)
 def test_a_judge_that_cannot_work_is_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         make_llm_judge(FakeGenerate([]), **bad)
+
+
+def test_a_key_in_a_failure_reaches_neither_the_hits_nor_on_error() -> None:
+    key = "sk-proj-" + "a1b2" * 8
+    told: list[str] = []
+
+    def leaky(_request: GenerateRequest) -> str:
+        raise RuntimeError(f"401: key {key} refused, Authorization: Bearer {key}")
+
+    judge = make_llm_judge(leaky, policy=FAST, on_error=told.append)
+    (hit,) = judge.grade_sync("red", candidates("red shoe"))
+    assert hit.error is GradeError.PROVIDER
+    assert "401" in (hit.detail or "")
+    assert key not in f"{hit} {told}"

@@ -113,6 +113,20 @@ def test_stored_output_of_a_judge_is_a_judges_and_its_failures_are_no_grades(tmp
     assert any("'PARTIAL'" in note for note in file.notes)
 
 
+@pytest.mark.parametrize("ratings", [["1.0"], ["0.0", "1.0"], ["0.9", "0.2"]])
+def test_ratings_from_0_to_1_of_opensearchs_judge_are_no_grades_from_0_to_3(tmp_path, ratings):
+    rated = [{"docId": f"p{i}", "rating": rating} for i, rating in enumerate(ratings)]
+    source = {"type": "LLM_JUDGMENT", "judgmentRatings": [{"query": "q", "ratings": rated}]}
+    _refused(_write(tmp_path, source), "rates from 0 to 1; on the scale 0-3")
+
+
+def test_a_judgment_list_of_opensearchs_judge_with_grades_above_1_is_read_as_grades(tmp_path):
+    rated = [{"docId": "a", "rating": "3.0"}, {"docId": "b", "rating": "1.0"}]
+    source = {"type": "LLM_JUDGMENT", "judgmentRatings": [{"query": "q", "ratings": rated}]}
+    file = read_list(_write(tmp_path, source), scale=SCALE)
+    assert _grades(file) == {("q", "a"): 3, ("q", "b"): 1}
+
+
 def test_several_stored_lists_in_one_file_are_not_mixed(tmp_path):
     hits = [{"_source": SRW}, {"_source": SRW}]
     _refused(_write(tmp_path, {"hits": {"hits": hits}}), "2 judgment lists in it")

@@ -12,8 +12,8 @@ from relgate.judge.families import NO_FAMILY
 VERSION = "esci-v1@ab12cd34"
 
 
-def judge(family: str | None = "google") -> JudgeUse:
-    return JudgeUse(VERSION, "f1", "gemini-2.5-flash", family, 7, None)
+def judge(family: str | None = "google", model: str = "gemini-2.5-flash") -> JudgeUse:
+    return JudgeUse(VERSION, "f1", model, family, 7, None)
 
 
 def change(*models: str, rankers: tuple[str, ...] = ()) -> ChangeDescription:
@@ -43,7 +43,7 @@ def test_declared_models_of_other_families_pass_and_are_named(check, evidence, m
     ("used", "described"),
     [
         (judge(), change("openrouter/google/gemini-2.0-flash")),
-        (judge(None), change("gpt-4.1-mini")),
+        (judge(None, "our-deployment"), change("gpt-4.1-mini")),
         (judge(), change("our-own-model")),
         (judge(), change(rankers=(VERSION,))),
     ],
@@ -53,6 +53,12 @@ def test_a_breach_that_nobody_raised_is_refused(check, evidence, many, used, des
     outcome = check("R16", evidence(*many(3), judges=(used,), change=described))
     assert outcome.state is RuleState.FAILED
     assert outcome.findings[0].severity is Verdict.REFUSE
+
+
+def test_a_family_that_was_not_stamped_is_told_by_the_models_name(check, evidence, many):
+    outcome = check("R16", evidence(*many(3), judges=(judge(None),), change=change("gemini-2.0")))
+    assert outcome.state is RuleState.FAILED
+    assert "both of family 'google'" in outcome.summary
 
 
 def test_an_override_by_name_passes_with_its_sentence(check, evidence, many):
