@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from relgate.eval.lists.types import Query
+from relgate.eval.lists.types import Query, match_key
 from relgate.eval.wording import counted, named
 
 __all__ = ["bare_queries", "opaque_queries", "reads_as_text"]
@@ -65,9 +65,15 @@ def bare_queries(queries: Iterable[Query], who: str = "the judge sees") -> tuple
     return tuple(said)
 
 
-def opaque_queries(queries: Iterable[Query]) -> str | None:
-    """A warning when all that is known of the queries looks like ids: a judge would see those."""
-    shown = [query.shown for query in queries]
+def opaque_queries(queries: Iterable[Query], elsewhere: Iterable[Query] = ()) -> str | None:
+    """A warning when all that is known of the queries looks like ids: a judge would see those.
+
+    Args:
+        queries: those of the list.
+        elsewhere: those of the runs, which may hold the texts.
+    """
+    told = {match_key(query.id) for query in elsewhere if not query.is_bare}
+    shown = [query.shown for query in queries if match_key(query.id) not in told]
     if len(shown) < _OPAQUE_FROM or not all(_OPAQUE.fullmatch(text) for text in shown):
         return None
     return (

@@ -257,6 +257,7 @@ def _judge(
         output,
         labels=read.labels,
         catalogue=catalogue,
+        elsewhere=(*read.before.queries, *read.after.queries),
         models=system_models(project, read.change),
         overrides=flags["overrides"],
         plan_only=flags["dry_run"],

@@ -123,6 +123,7 @@ def load_fill(
         output,
         labels=found.judgments,
         catalogue=catalogue,
+        elsewhere=(query for run in read for query in run.queries),
         overrides=flags["overrides"],
         plan_only=flags["dry_run"],
         desk=desk,

@@ -184,6 +184,7 @@ def load_judge(
     *,
     labels: JudgmentList | None,
     catalogue: Catalogue | None,
+    elsewhere: Iterable[Query] = (),
     out_of_fold: bool = False,
     models: Iterable[str] | None = None,
     overrides: Iterable[str] = (),
@@ -197,6 +198,7 @@ def load_judge(
         output: told of batches that failed.
         labels: what the baseline learns from, and few-shot examples come from.
         catalogue: the texts of `labels`.
+        elsewhere: queries of the runs, which may have the texts that the list lacks.
         out_of_fold: for a calibration.
         models: the pipeline's models; the project's own by default.
         overrides: honesty rules overridden by name.
@@ -212,7 +214,7 @@ def load_judge(
 
     if project.judge is None:
         raise UsageError("no judge: give --judge, or set judge in relgate.toml")
-    bare = None if labels is None else opaque_queries(labels.queries)
+    bare = None if labels is None else opaque_queries(labels.queries, elsewhere)
     if bare is not None:
         output.remark(bare)
     check_named_family(

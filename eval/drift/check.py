@@ -23,6 +23,7 @@ from relgate.eval.drift.types import (
     Report,
     Signal,
 )
+from relgate.eval.wording import beside
 
 __all__ = ["TOLERANCE", "check_drift"]
 
@@ -223,7 +224,8 @@ def _move(
     level = Level.HARD if worse > budget.hard + TOLERANCE else Level.SOFT
     limit = budget.hard if level is Level.HARD else budget.soft
     word = "rise" if signal.rises else "drop"
-    return level, limit, f"{signal.value} {word} {worse:.4f} > {limit:g} ({was:.4f} to {now:.4f})"
+    moved = beside(worse, limit, 4)
+    return level, limit, f"{signal.value} {word} {moved} > {limit:g} ({was:.4f} to {now:.4f})"
 
 
 _Test = Callable[[MeasuredQuery, MeasuredQuery], bool]

@@ -56,7 +56,7 @@ def find_gaps(
             own = judgments.queries[listed] if listed >= 0 else query
             out.append(
                 QueryGaps(
-                    query=Query(own.id, own.text if own.text is not None else query.text),
+                    query=Query(own.id, query.text if own.is_bare and query.text else own.text),
                     doc_ids=unrated,
                     returned=len(returned),
                 )

@@ -64,14 +64,14 @@ class ListBuilder:
     def add_query(self, query: Query) -> int:
         """Registers a query (also one without judgments) and returns its index.
 
-        A text that comes later than its id is kept.
+        A text that comes later than its id is kept, also where the id was all that was said.
         """
         key = match_key(query.id)
         index = self._queries.get(key)
         if index is None:
             index = self._queries[key] = len(self._query_list)
             self._query_list.append(query)
-        elif query.text is not None and self._query_list[index].text is None:
+        elif query.text is not None and self._query_list[index].is_bare:
             self._query_list[index] = Query(self._query_list[index].id, query.text)
         return index
 

@@ -115,6 +115,11 @@ class Query:
         """What a person reads: the text, or the id where no text is known."""
         return self.text if self.text is not None else self.id
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether nothing but the id is known: no text, or one that only says the id again."""
+        return self.text is None or self.text == self.id
+
 
 @dataclass(frozen=True, slots=True)
 class Provenance:

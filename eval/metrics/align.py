@@ -141,22 +141,31 @@ class _Matcher:
     def _check_texts(
         self, queries: Sequence[Query], texts: Sequence[str | None], index: list[int], side: str
     ) -> None:
-        """Ids that meet while their texts differ: renumbered ids are an error, else a warning."""
+        """Ids that meet while their texts differ: renumbered ids are an error, else a warning.
+
+        A text that is the id itself (a file keyed by its query column, which holds ids) is none.
+        """
+        unlike: list[str] = []
         for query, new, axis in zip(queries, texts, index, strict=True):
             old = self.queries[axis].text if axis >= 0 else None
             if old is None or new is None or old == new or _loose(old) == _loose(new):
                 continue
             what = f"query id {query.id!r} is {old!r} elsewhere and {new!r} in {side}"
-            if match_key(new) in self.by_text:
+            if any(other != axis for other in self.by_text.get(match_key(new), ())):
                 raise InputError(what, mend=f"the ids were renumbered: {_SAME_IDS}")
-            self.warnings.append(what)
+            if not (Query(query.id, new).is_bare or self.queries[axis].is_bare):
+                unlike.append(what)
+        if unlike:
+            more = f", and {len(unlike) - 1} more differ" if len(unlike) > 1 else ""
+            self.warnings.append(unlike[0] + more)
 
     def _learn(self, query: Query, text: str | None, axis: int) -> int:
         if axis < 0:
             self.queries.append(query if query.text == text else Query(query.id, text))
             return len(self.queries) - 1
-        if text is not None and self.queries[axis].text is None:
-            self.queries[axis] = Query(self.queries[axis].id, text)
+        known = self.queries[axis]
+        if text is not None and known.is_bare:
+            self.queries[axis] = Query(known.id, text)
         return axis
 
 

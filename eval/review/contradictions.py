@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 
 from relgate.eval.lists.types import match_key
 from relgate.eval.runs.types import Run
+from relgate.eval.wording import counted
 
-__all__ = ["contradictions", "unlike_ratings"]
+__all__ = ["contradictions", "rated_otherwise", "unlike_ratings"]
 
 
 def contradictions(run: Run) -> tuple[str, ...]:
@@ -48,3 +49,33 @@ def unlike_ratings(before: Run, after: Run) -> tuple[str, ...]:
             if other != rating:
                 out.append(f'{doc} of "{query.shown}" is {rating:g} before and {other:g} after')
     return tuple(out)
+
+
+def rated_otherwise(run: Run, listed: Sequence[Mapping[str, int]], best: int) -> str | None:
+    """One sentence on documents that the file rates otherwise than the list, which counts.
+
+    Args:
+        run: with the ratings that the engine was sent.
+        listed: {document's key: grade} of each query of the run, by the list.
+        best: the list's best grade. Ratings above it or with a fraction are of another scale,
+            and say nothing.
+    """
+    if run.given is None:
+        return None
+    found: list[str] = []
+    for query, grades in zip(run.queries, listed, strict=True):
+        own = run.given.queries.get(query.id)
+        for doc, rating in ((own and own.ratings) or {}).items():
+            if rating > best or not float(rating).is_integer():
+                return None
+            grade = grades.get(match_key(doc), rating)
+            if grade != rating:
+                found.append(
+                    f'{doc} of "{query.shown}" is {rating:g} there and {grade} in the list'
+                )
+    if not found:
+        return None
+    return (
+        f"{run.name}: the file was made with other ratings than the list, which counts, for "
+        f"{counted(len(found), 'document', 'documents')}: {found[0]}"
+    )

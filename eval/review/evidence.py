@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -22,7 +22,7 @@ from relgate.eval.review.aggregates import (
 from relgate.eval.review.apart import apart_of, apart_warnings
 from relgate.eval.review.chance import noise_of, strata_of
 from relgate.eval.review.change import ChangeDescription
-from relgate.eval.review.contradictions import contradictions, unlike_ratings
+from relgate.eval.review.contradictions import contradictions, rated_otherwise, unlike_ratings
 from relgate.eval.review.crosschecks import cross_checks
 from relgate.eval.review.debug import DebugTools
 from relgate.eval.review.filters import CheckedCase, check_cases
@@ -45,6 +45,7 @@ from relgate.eval.review.types import (
     Unrated,
 )
 from relgate.eval.runs.types import GivenScores, Run
+from relgate.eval.wording import counted
 
 __all__ = ["Extras", "build_evidence"]
 
@@ -201,7 +202,32 @@ def _warnings(
         *scored.axis.warnings,
         *_of_weights(traffic, scored.gate, extras),
         *(f"the files' own ratings differ: {said}" for said in unlike[:_SHOWN_UNLIKE]),
+        *_of_repeats(scored),
+        *_of_ratings(scored, runs),
     )
+
+
+def _of_repeats(scored: Scored) -> Iterator[str]:
+    if scored.gate is None:
+        return
+    for side in scored.scores:
+        if n := int(side.repeats.sum()):
+            what = counted(n, "repeated document counts", "repeated documents count")
+            yield f"{side.name}: {what} once, at the first rank"
+
+
+def _of_ratings(scored: Scored, runs: Sequence[Run]) -> Iterator[str]:
+    """What the list says otherwise than the ratings that the engine was sent."""
+    if scored.gate is None or all(run.given is None for run in runs):
+        return
+    grades = scored.kept.grades_by_query()
+    for i, run in enumerate(runs):
+        listed: list[Mapping[str, int]] = [{} for _ in run.queries]
+        for at, in_list in zip(scored.axis.run_index[i], scored.axis.list_index, strict=True):
+            if at >= 0 and in_list >= 0:
+                listed[at] = grades[in_list]
+        if (said := rated_otherwise(run, listed, scored.kept.scale.max_grade)) is not None:
+            yield said
 
 
 def _that_count(judges: Sequence[JudgeUse], judgments: JudgmentList) -> tuple[JudgeUse, ...]:

@@ -82,3 +82,23 @@ def test_a_query_table_outranks_the_text_of_the_list_and_that_is_said(call, by_i
     assert "Shopper query: query 1" in _seen(by_id)
     assert "old q-" not in _seen(by_id)
     assert "another text in the query table than in the list" in done.err
+
+
+def test_the_texts_of_the_runs_are_asked_where_the_lists_query_column_holds_ids(call, by_id):
+    texts = {i: q for q, i in map(reversed, _rows(by_id.folder / "queries.csv"))}
+    for name in ("before.jsonl", "after.jsonl"):
+        rows = [json.loads(line) for line in (by_id.folder / name).read_text().splitlines()]
+        with (by_id.folder / name).open("w") as file:
+            for row in rows:
+                key = row.get("query_id", row.get("query"))
+                file.write(json.dumps({**row, "query_id": key, "query": texts[key]}) + "\n")
+    done = call(*by_id.review())
+    assert "query 1" in _seen(by_id)
+    assert "q-0001" not in _seen(by_id)
+    assert "look like ids" not in done.err
+    assert "elsewhere" not in done.out
+
+
+def _rows(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return [tuple(row) for row in csv.reader(file)][1:]

@@ -205,3 +205,23 @@ def test_overlap_is_that_of_its_definition(make_list, make_run, grades, ranked, 
     met = overlap(judgments, runs, align(judgments, runs), k=k)
     found = (met.run_queries, met.judged_queries, met.retrieved, met.judged, met.any_judged)
     assert found == plain_overlap(grades, ranked, k)
+
+
+def test_a_list_keyed_by_ids_in_its_query_column_has_no_texts_to_differ(
+    make_list, make_run
+) -> None:
+    judgments = make_list({Query("q1", "q1"): {"a": 3}, Query("q2", "q2"): {"b": 3}})
+    run = make_run({Query("q1", "red shoe"): ["a"], Query("q2", "oak desk"): ["b"]})
+    axis = align(judgments, [run])
+    assert axis.warnings == ()
+    assert [query.text for query in axis.queries] == ["red shoe", "oak desk"]
+    later = align(judgments, [make_run({"q1": ["a"], "q2": ["b"]}), run])
+    assert [query.text for query in later.queries] == ["red shoe", "oak desk"]
+
+
+def test_texts_that_differ_are_one_line_however_many(make_list, make_run) -> None:
+    judgments = make_list({Query(f"q{i}", f"blue {i}"): {"a": 3} for i in range(40)})
+    run = make_run({Query(f"q{i}", f"red {i}"): ["a"] for i in range(40)})
+    (line,) = align(judgments, [run]).warnings
+    assert "'q0' is 'red 0' elsewhere and 'blue 0' in the judgment list" in line
+    assert "39 more" in line

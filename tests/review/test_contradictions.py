@@ -63,3 +63,37 @@ def test_with_a_list_of_our_own_their_ratings_do_not_matter(make_list, rank_eval
         rank_eval("after", other),
     )
     assert _findings(done, "R2") == []
+
+
+def test_a_list_that_rates_otherwise_than_the_files_counts_and_that_is_said(
+    make_list, rank_eval, reviewed
+):
+    done = reviewed(
+        make_list({q: {"a": 1 if q in {"q7", "q8"} else 3} for q in FINE}),
+        rank_eval("before", FINE),
+        rank_eval("after", FINE),
+    )
+    said = [line for line in done.evidence.warnings if "other ratings than the list" in line]
+    assert len(said) == 2
+    assert said[1].startswith("after: ")
+    assert '2 documents: a of "q7" is 3 there and 1 in the list' in said[0]
+
+
+def test_ratings_of_another_scale_are_not_held_against_the_list(make_list, rank_eval, reviewed):
+    hundred = {q: {**FINE[q], "hits": [{"hit": {"_id": "a"}, "rating": 100}]} for q in FINE}
+    done = reviewed(
+        make_list({q: {"a": 3} for q in FINE}),
+        rank_eval("before", hundred),
+        rank_eval("after", hundred),
+    )
+    assert not any("other ratings" in line for line in done.evidence.warnings)
+
+
+def test_repeated_documents_are_counted_in_the_report(make_list, make_run, reviewed):
+    queries = [f"q{i}" for i in range(40)]
+    done = reviewed(
+        make_list({q: {"a": 3, "b": 0} for q in queries}),
+        make_run({q: ["b", "a"] for q in queries}, "before"),
+        make_run({q: ["a", "b"] if q != "q3" else ["a", "a"] for q in queries}, "after"),
+    )
+    assert "after: 1 repeated document counts once, at the first rank" in done.evidence.warnings

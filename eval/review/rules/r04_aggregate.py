@@ -16,6 +16,7 @@ from relgate.eval.review.types import (
     RuleOutcome,
     Verdict,
 )
+from relgate.eval.wording import beside
 
 __all__ = ["RULE", "movement"]
 
@@ -41,7 +42,7 @@ def _dropped(delta: float, settings: ReviewSettings) -> bool:
 def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
     """Blocks a drop beyond the limit; a flat mean needs work unless no change was wanted."""
     primary = evidence.primary
-    line = "; ".join(map(_told, primary))
+    line = "; ".join(_told(a, settings) for a in primary)
     moved = movement([a.delta for a in primary], settings)
     if moved == "improved":
         return passed("R4", f"{line}: improvement")
@@ -64,10 +65,10 @@ def check(evidence: Evidence, settings: ReviewSettings) -> RuleOutcome:
     )
 
 
-def _told(aggregate: Aggregate) -> str:
-    return (
-        f"{aggregate.name} {aggregate.before:.4f} to {aggregate.after:.4f} ({aggregate.delta:+.4f})"
-    )
+def _told(aggregate: Aggregate, settings: ReviewSettings) -> str:
+    limit = settings.min_improvement if aggregate.delta > 0 else -settings.max_mean_drop
+    delta = beside(aggregate.delta, limit, 4, sign=True)
+    return f"{aggregate.name} {aggregate.before:.4f} to {aggregate.after:.4f} ({delta})"
 
 
 def _figures(aggregate: Aggregate) -> dict[str, float]:
@@ -78,7 +79,8 @@ def _drop(aggregate: Aggregate, settings: ReviewSettings) -> Finding:
     return Finding(
         "R4",
         Verdict.BLOCK,
-        f"aggregate dropped: {_told(aggregate)}; at most {settings.max_mean_drop:g} is allowed",
+        f"aggregate dropped: {_told(aggregate, settings)}; at most {settings.max_mean_drop:g} "
+        "is allowed",
         _figures(aggregate),
         advice="do not merge; start with the top losers",
     )

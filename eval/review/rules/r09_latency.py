@@ -9,6 +9,7 @@ from relgate.eval.review.rules.base import Rule, failed, not_checked, passed
 from relgate.eval.review.settings import ReviewSettings
 from relgate.eval.review.supplied import Latency, Percentiles
 from relgate.eval.review.types import TOLERANCE, Evidence, Finding, RuleOutcome, Verdict
+from relgate.eval.wording import beside
 
 __all__ = ["RULE"]
 
@@ -93,8 +94,8 @@ def _slower(before: Percentiles, after: Percentiles, settings: ReviewSettings) -
     return Finding(
         "R9",
         Verdict.BLOCK,
-        f"p95 latency regressed {was:.1f} ms to {now:.1f} ms; at most {was * ratio:.1f} ms "
-        f"(x {ratio:g}) is allowed",
+        f"p95 latency regressed {was:.1f} ms to {beside(now, was * ratio, 1)} ms; at most "
+        f"{beside(was * ratio, now, 1)} ms (x {ratio:g}) is allowed",
         {"p95_before_ms": was, "p95_after_ms": now, "max_ratio": ratio},
         advice="win the time back (ef, m, candidates, a cheaper stage), or do not merge",
     )
@@ -107,7 +108,7 @@ def _over_the_ceiling(after: Percentiles, settings: ReviewSettings) -> Finding |
     return Finding(
         "R9",
         Verdict.BLOCK,
-        f"p99 latency {p99:.1f} ms exceeds the {ceiling:g} ms ceiling",
+        f"p99 latency {beside(p99, ceiling, 1)} ms exceeds the {ceiling:g} ms ceiling",
         {"p99_after_ms": p99, "ceiling_ms": ceiling},
         advice="look at the slowest queries, or set the ceiling that this service has",
     )
