@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from refusals import refusal
 
 from relgate.eval.catalogue import read_catalogue
 from relgate.eval.lists.types import Query
@@ -22,16 +23,6 @@ def _write(tmp_path: Path, text: str, name: str) -> Path:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     return path
-
-
-def _refused(read, path: Path, word: str, *, line: int | None = None) -> str:
-    with pytest.raises(InputError, match=word) as caught:
-        read(path)
-    error = caught.value
-    assert str(error).startswith(str(path))
-    assert error.mend
-    assert error.line == line
-    return str(error)
 
 
 PRODUCTS = [{"id": "00123", "title": "Red shoe", "price": 10}, {"id": "123", "title": "Oak desk"}]
@@ -64,21 +55,21 @@ def test_parquet_whole_numbers_become_text_and_missing_values_are_none(tmp_path)
     assert catalogue.product("7") == {"id": 7, "title": "b"}
 
 
-def test_parquet_ids_that_became_fractions_are_refused(tmp_path):
+def test_parquet_ids_that_became_fractions_arerefusal(tmp_path):
     path = _parquet(tmp_path, {"id": [1.0, 2.0], "title": ["a", "b"]})
-    _refused(read_catalogue, path, r"the id \(id\) is number", line=1)
+    refusal(read_catalogue, path, r"the id \(id\) is number", line=1)
 
 
 def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
     path = _parquet(tmp_path, {"id": ["a"]})
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert "pip install 'relgate[parquet]'" in _refused(read_catalogue, path, "needs pyarrow")
+    assert "pip install 'relgate[parquet]'" in refusal(read_catalogue, path, "needs pyarrow")
 
 
 def test_a_damaged_parquet_file_is_named(tmp_path):
     path = _parquet(tmp_path, {"id": ["a"]})
     path.write_bytes(path.read_bytes()[:-20])
-    _refused(read_catalogue, path, "damaged Parquet")
+    refusal(read_catalogue, path, "damaged Parquet")
 
 
 def test_a_catalogue_module_does_not_load_pyarrow(monkeypatch, tmp_path):
@@ -137,26 +128,26 @@ def test_only_wanted_products_are_kept(tmp_path):
 
 def test_one_id_with_two_contents_names_both_lines_and_a_repeat_is_counted(tmp_path):
     path = _write(tmp_path, "id,title\na,x\nb,y\na,z\n", "c.csv")
-    assert "(lines 2 and 4)" in _refused(read_catalogue, path, "'a' stands twice", line=4)
+    assert "(lines 2 and 4)" in refusal(read_catalogue, path, "'a' stands twice", line=4)
     assert read_catalogue(_write(tmp_path, "id,title\na,x\na,x\n", "c.csv")).repeats == 1
 
 
 def test_a_missing_id_column_or_id_is_named(tmp_path):
-    message = _refused(
+    message = refusal(
         read_catalogue, _write(tmp_path, "name\nx\n", "c.csv"), "no id column", line=1
     )
     assert "'name'" in message
     path = _write(tmp_path, '{"id": "a"}\n{"title": "b"}\n', "c.jsonl")
-    _refused(read_catalogue, path, r"the id \(id\) is empty", line=2)
+    refusal(read_catalogue, path, r"the id \(id\) is empty", line=2)
     path = _write(tmp_path, "ean,id\n7,a\n", "c.csv")
     assert read_catalogue(path, id_field="ean").ids == ("7",)
-    _refused(lambda p: read_catalogue(p, id_field="gtin"), path, "no id column", line=1)
+    refusal(lambda p: read_catalogue(p, id_field="gtin"), path, "no id column", line=1)
 
 
 def test_no_catalogue_is_named(tmp_path):
-    _refused(read_catalogue, tmp_path / "none", "no such file")
-    _refused(read_catalogue, tmp_path, "is a folder")
-    _refused(read_catalogue, _write(tmp_path, "id,title\n", "c.csv"), "no product")
+    refusal(read_catalogue, tmp_path / "none", "no such file")
+    refusal(read_catalogue, tmp_path, "is a folder")
+    refusal(read_catalogue, _write(tmp_path, "id,title\n", "c.csv"), "no product")
 
 
 # --- query tables ---
@@ -246,7 +237,7 @@ def test_a_table_of_texts_is_keyed_by_them(tmp_path):
     ],
 )
 def test_a_faulty_query_table_is_refused_with_its_line(tmp_path, text, word, line):
-    _refused(read_queries, _write(tmp_path, text, "q.csv"), word, line=line)
+    refusal(read_queries, _write(tmp_path, text, "q.csv"), word, line=line)
 
 
 def test_real_query_tables_are_read(shared):

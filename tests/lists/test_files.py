@@ -8,21 +8,15 @@ import stat
 from pathlib import Path
 
 import pytest
+from refusals import refusal
 
 from relgate.eval import files
 from relgate.eval.files import read_json, read_text, write_text_atomic
 from relgate.rubrics.errors import InputError, PlatformError
 
 
-def _refused(path: Path, word: str, *, line: int | None = None) -> InputError:
-    with pytest.raises(InputError, match=word) as caught:
-        read_json(path)
-    error = caught.value
-    assert str(path) in str(error)
-    assert "\n" not in str(error)
-    assert error.mend
-    assert error.line == line
-    return error
+def _refused(path: Path, word: str, *, line: int | None = None) -> str:
+    return refusal(read_json, path, word, line=line)
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,11 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from refusals import refusal
 
 from relgate.eval.lists.types import Query
 from relgate.eval.runs.read import read_run
-from relgate.rubrics.errors import InputError, UsageError
+from relgate.rubrics.errors import UsageError
 
 
 def _write(tmp_path: Path, value: object, name: str = "run.json") -> Path:
@@ -29,14 +30,7 @@ def _write(tmp_path: Path, value: object, name: str = "run.json") -> Path:
 
 
 def _refused(path: Path, word: str, *, line: int | None = None) -> str:
-    with pytest.raises(InputError, match=word) as caught:
-        read_run(path)
-    error = caught.value
-    assert str(error).startswith(str(path))
-    assert "\n" not in str(error)
-    assert error.mend
-    assert error.line == line
-    return str(error)
+    return refusal(read_run, path, word, line=line)
 
 
 def _case(shared: Path, case_id: str) -> dict:
