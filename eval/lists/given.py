@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relgate.eval.lists.build import ListBuilder
-from relgate.eval.lists.ids import Ids
-from relgate.eval.lists.types import JudgmentList, Provenance, Query, Scale, Source
+from relgate.eval.lists.ids import Ids, in_nfc
+from relgate.eval.lists.types import MAX_GIVEN, JudgmentList, Provenance, Query, Scale, Source
 from relgate.rubrics.errors import InputError
 
 __all__ = ["list_of_grades"]
@@ -35,11 +35,11 @@ def list_of_grades(
     """
     origin = Provenance(Source.IMPORT) if provenance is None else provenance
     given: list[dict[str, int]] = []
-    plain = "".join(grades).isascii() and "" not in grades
+    plain = in_nfc(grades) and "" not in grades
     for own in grades.values():  # a dictionary at a time: its texts are looked at while at hand
         given.append(dict(own))
-        plain = plain and "" not in own and all(map(str.isascii, own))
-    values = list(chain.from_iterable(own.values() for own in given))
+        plain = plain and "" not in own and in_nfc(own)
+    values = list(chain.from_iterable(map(dict.values, given)))
     for kind in set(map(type, values)) - {int}:
         query, doc = next((q, d) for q, own in grades.items() for d in own if type(own[d]) is kind)
         raise InputError(
@@ -54,7 +54,7 @@ def list_of_grades(
         scale=scale,
         queries=tuple(map(Query, grades)),
         query=np.repeat(np.arange(len(given), dtype=np.int32), counts),
-        doc_id=Ids.later(len(values), lambda: tuple(chain.from_iterable(given))),
+        doc_id=Ids.later(len(values), lambda: chain.from_iterable(given), plain=True),
         grade=held.astype(np.int16),
         origins=(origin,),
         origin=np.zeros(len(values), np.int32),
@@ -62,14 +62,13 @@ def list_of_grades(
     )
 
 
-def _on_scale(values: list[int], scale: Scale) -> NDArray[np.int64] | None:
-    """The values as an array; None where one is off the scale."""
+def _on_scale(values: list[int], scale: Scale) -> NDArray[np.uint8] | None:
+    """The values as an array; None where one is off the scale, or no byte."""
     try:
-        grades = np.fromiter(values, np.int64, len(values))
-    except OverflowError:
+        grades = np.frombuffer(bytes(values), np.uint8)
+    except ValueError:
         return None
-    sound = grades.min(initial=0) >= 0 and grades.max(initial=0) <= scale.max_grade
-    return grades if sound else None
+    return grades if grades.max(initial=0) <= min(scale.max_grade, MAX_GIVEN) else None
 
 
 def _careful(

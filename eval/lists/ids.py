@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TypeAlias, TypeVar, cast, overload
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from relgate.eval.lists.keys import match_key
 
-__all__ = ["Ids", "IdsBuilder", "Rows", "distinct", "load_words"]
+__all__ = ["Ids", "IdsBuilder", "Rows", "distinct", "in_nfc", "load_words"]
 
 Rows: TypeAlias = NDArray[np.int64]
 """Numbers of rows of a column."""
@@ -31,20 +31,24 @@ _SHIFT = np.uint64(29)
 
 
 class Ids(Sequence[str]):
-    """An immutable sequence of texts, held as UTF-8 bytes, as text, or as both."""
+    """An immutable sequence of texts, held as UTF-8 bytes, as text, or as both.
+
+    Texts are held in an array of objects: the garbage collector, which goes through a list of
+    millions of texts time and again, has no business there.
+    """
 
     __slots__ = ("_bytes", "_hashes", "_keys", "_later", "_made")
 
     def __init__(
         self,
-        texts: tuple[str, ...] | None,
+        texts: NDArray[np.object_] | None,
         held: tuple[NDArray[np.uint8], Rows, NDArray[np.int32]] | None,
         *,
         plain: bool = False,
     ) -> None:
         """Use `of` or `within`."""
         self._made = texts
-        self._later: tuple[int, Callable[[], tuple[str, ...]]] | None = None
+        self._later: tuple[int, Callable[[], Iterable[str]]] | None = None
         self._bytes = held
         self._keys: Ids | None = self if plain else None
         self._hashes: NDArray[np.uint64] | None = None
@@ -52,19 +56,41 @@ class Ids(Sequence[str]):
     @classmethod
     def of(cls, texts: Sequence[str]) -> Ids:
         """The column of these texts; a column is returned as it is."""
-        return texts if isinstance(texts, Ids) else cls(tuple(texts), None)
+        return texts if isinstance(texts, Ids) else cls(_objects(texts, len(texts)), None)
 
     @classmethod
-    def later(cls, n: int, make: Callable[[], tuple[str, ...]]) -> Ids:
-        """The column of the `n` texts that `make` gives, which is called when one is looked at."""
-        made = cls(None, None)
+    def over(cls, texts: NDArray[np.object_], *, plain: bool) -> Ids:
+        """The column of these texts, which are not copied and must not change.
+
+        Args:
+            texts: the ids.
+            plain: they are known to be in NFC, see `in_nfc`.
+        """
+        return cls(texts, None, plain=plain)
+
+    @classmethod
+    def later(cls, n: int, make: Callable[[], Iterable[str]], *, plain: bool) -> Ids:
+        """The column of the `n` texts that `make` gives, which is called when one is looked at.
+
+        Args:
+            n: how many there will be.
+            make: gives them.
+            plain: they are known to be in NFC.
+        """
+        made = cls(None, None, plain=plain)
         made._later = n, make
         return made
 
     @property
-    def _texts(self) -> tuple[str, ...] | None:
+    def plain_texts(self) -> NDArray[np.object_] | None:
+        """All ids as text, where they are at hand as such and are known to be in NFC."""
+        return self._texts if self.is_plain else None
+
+    @property
+    def _texts(self) -> NDArray[np.object_] | None:
         if self._later is not None:
-            self._made, self._later = self._later[1](), None
+            n, make = self._later
+            self._made, self._later = _objects(make(), n), None
         return self._made
 
     @classmethod
@@ -93,7 +119,7 @@ class Ids(Sequence[str]):
     def held(self) -> tuple[NDArray[np.uint8], Rows, NDArray[np.int32]]:
         """(bytes, where in them each id begins, how many bytes each has)."""
         if self._bytes is None:
-            texts = self._texts or ()
+            texts = () if self._texts is None else self._texts.tolist()
             whole = "".join(texts)
             if whole.isascii():
                 lengths = np.fromiter(map(len, texts), np.int32, len(texts))
@@ -123,7 +149,8 @@ class Ids(Sequence[str]):
     def __getitem__(self, at: slice) -> tuple[str, ...]: ...
     def __getitem__(self, at: int | slice) -> str | tuple[str, ...]:
         if self._texts is not None:
-            return self._texts[at]
+            found: str | NDArray[np.object_] = self._texts[at]
+            return found if isinstance(found, str) else tuple(found.tolist())
         data, starts, lengths = self.held()
         if isinstance(at, slice):
             return tuple(_decoded(data, starts[at], lengths[at]))
@@ -131,7 +158,7 @@ class Ids(Sequence[str]):
 
     def __iter__(self) -> Iterator[str]:
         if self._texts is not None:
-            yield from self._texts
+            yield from self._texts.tolist()
             return
         data, starts, lengths = self.held()
         for block in range(0, len(starts), _BLOCK):
@@ -151,7 +178,7 @@ class Ids(Sequence[str]):
     def take(self, rows: Rows) -> Ids:
         """The column of these rows, in this order."""
         if self._texts is not None:
-            return Ids(tuple(map(self._texts.__getitem__, rows.tolist())), None)
+            return Ids(self._texts[rows], None, plain=self.is_plain)
         data, starts, lengths = self.held()
         hashes = None if self._hashes is None else self._hashes[rows]
         return Ids.within(data, starts[rows], lengths[rows], plain=self.is_plain, hashes=hashes)
@@ -181,10 +208,8 @@ class Ids(Sequence[str]):
         """The column in the form in which ids are compared, see `match_key`."""
         self.held()
         if self._keys is None:
-            texts = self._texts if self._texts is not None else tuple(self)
-            # A part of a text in NFC is in NFC: one look at all of them is enough (UAX 15).
-            sound = unicodedata.is_normalized("NFC", "\n".join(texts))
-            self._keys = self if sound else Ids.of(tuple(map(match_key, texts)))
+            texts = tuple(self)
+            self._keys = self if in_nfc(texts) else Ids.of(tuple(map(match_key, texts)))
         return self._keys
 
     def hashes(self, rows: Rows) -> NDArray[np.uint64]:
@@ -304,6 +329,18 @@ def _hashed(
         mixed[left] = (mixed[left] ^ (mixed[left] >> _SHIFT) ^ words) * _MIX
     mixed ^= mixed >> _SHIFT
     return mixed
+
+
+def _objects(texts: Iterable[str], n: int) -> NDArray[np.object_]:
+    return np.fromiter(texts, np.object_, n)
+
+
+def in_nfc(texts: Collection[str]) -> bool:
+    """Whether each of these texts is its own `match_key`; one look at all of them at once."""
+    if "".join(texts).isascii():
+        return True
+    # A part of a text in NFC is in NFC, and nothing composes with a line end (UAX 15).
+    return unicodedata.is_normalized("NFC", "\n".join(texts))
 
 
 def distinct(values: NDArray[_Scalar]) -> NDArray[_Scalar]:

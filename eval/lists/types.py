@@ -17,6 +17,7 @@ from relgate.eval.lists.keys import match_key
 from relgate.eval.lists.pairs import PairIndex
 
 __all__ = [
+    "MAX_GIVEN",
     "SCALES",
     "Judgment",
     "JudgmentList",
@@ -26,6 +27,10 @@ __all__ = [
     "Source",
     "match_key",
 ]
+
+
+MAX_GIVEN = 127
+"""The best grade of a list that keeps its dictionaries: what they give fits a signed byte."""
 
 
 class Source(StrEnum):
@@ -172,8 +177,9 @@ class JudgmentList:
         origin: per row, index into `origins`.
         reason: per row, or None when no row has one.
         text_hash: per row, hash of the text that was judged, or None when no row has one.
-        given: per query of `queries`, {document: grade} once more, all in ASCII, where the list
-            was made of dictionaries: they find a document in memory faster than any index.
+        given: per query of `queries`, {document: grade} once more, where the list was made of
+            dictionaries, all documents are in NFC and no grade is above `MAX_GIVEN`: they find a
+            document in memory faster than any index.
     """
 
     scale: Scale

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relgate.eval.lists.ids import in_nfc
 from relgate.eval.lists.types import JudgmentList, Query, match_key
 from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import InputError, UsageError
@@ -79,7 +81,7 @@ class _Matcher:
         if self.texts:
             known = map(self.texts.get, keys)
             texts = [b if a is None else a for a, b in zip(texts, known, strict=True)]
-        index = [self.by_id.get(key, -1) for key in keys]
+        index = list(map(self.by_id.get, keys, repeat(-1)))
         if not self.by_text and texts.count(None) == len(texts):
             return self._meet_by_id(queries, keys, index)
         self._know_texts()
@@ -100,10 +102,10 @@ class _Matcher:
         self, queries: Sequence[Query], keys: Sequence[str], index: list[int]
     ) -> list[int]:
         """Where nobody has a text so far: each id is one query, so nothing else can meet."""
-        for i, axis in enumerate(index):
-            if axis < 0:
-                index[i] = self.by_id[keys[i]] = len(self.queries)
-                self.queries.append(queries[i])
+        new = [i for i, axis in enumerate(index) if axis < 0]
+        for axis, i in enumerate(new, start=len(self.queries)):
+            index[i] = self.by_id[keys[i]] = axis
+        self.queries.extend([queries[i] for i in new])
         return index
 
     def _know_texts(self) -> None:
@@ -200,7 +202,8 @@ def align(
 
 
 def _distinct_ids(queries: Sequence[Query], side: str) -> list[str]:
-    keys = [match_key(query.id) for query in queries]
+    ids = [query.id for query in queries]
+    keys = ids if in_nfc(ids) else list(map(match_key, ids))
     if len(set(keys)) < len(keys):
         twice = next(key for key, n in Counter(keys).items() if n > 1)
         raise InputError(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, repeat
+from itertools import islice, repeat
 from types import MappingProxyType
 
 import numpy as np
@@ -25,6 +25,7 @@ __all__ = ["Found", "Retrieved", "join"]
 _BLOCK_ROWS = 1 << 16
 _SPREAD = np.uint64(0xD6E8FEB86659FD93)  # odd: no two queries of a block get one value
 _NO_ROWS = np.zeros(0, np.int64)
+_UNRATED_BYTE = kernel.UNRATED & 0xFF
 _NOTHING: Mapping[str, int] = MappingProxyType({})
 
 _Ints = NDArray[np.int64]
@@ -52,19 +53,16 @@ class Retrieved:
         starts: per query, where its documents begin; shape (nq,).
         counts: per query, how many it has, 0 and up; shape (nq,).
         distinct: it is known that no query has a document twice.
-        given: per query, its documents as texts, where they are at hand and all in ASCII.
     """
 
     ids: Ids
     starts: _Ints
     counts: _Ints
     distinct: bool = False
-    given: Sequence[tuple[str, ...]] | None = None
 
     def part(self, queries: slice, counts: _Ints) -> Retrieved:
         """The first `counts` documents of some queries."""
-        given = None if self.given is None else self.given[queries]
-        return Retrieved(self.ids, self.starts[queries], counts[queries], self.distinct, given)
+        return Retrieved(self.ids, self.starts[queries], counts[queries], self.distinct)
 
     def rows(self) -> Rows:
         """The row of each document; shape (n,)."""
@@ -137,42 +135,32 @@ def _blocks(counts: _Ints) -> Iterator[slice]:
 
 def _docs(judgments: JudgmentList, listed: _Ints, block: Retrieved) -> _Docs:
     q = np.repeat(np.arange(len(block.counts)), block.counts)
-    if judgments.given is not None and block.given is not None:
-        return _Docs(q, *_by_dictionary(judgments.given, listed, block, block.given))
+    if judgments.given is not None and (texts := block.ids.plain_texts) is not None:
+        docs: list[str] = texts[block.rows()].tolist()
+        grades = _looked_up(judgments.given, listed, docs, block.counts)
+        return _Docs(q, grades, _NO_ROWS if block.distinct else _repeated(q.tolist(), docs))
     keys, rows = block.ids.keys(), block.rows()
     pairs = Pairs(keys, rows, keys.hashes(rows), np.repeat(listed, block.counts))
     grade = np.append(judgments.grade, np.int16(kernel.UNRATED))  # -1, not found, meets the end
     grades = grade[judgments.pairs.find(pairs)]
-    return _Docs(q, grades, _NO_ROWS if block.distinct else _repeated(q, pairs))
+    return _Docs(q, grades, _NO_ROWS if block.distinct else _repeated_pairs(q, pairs))
 
 
-def _by_dictionary(
-    judged: Sequence[Mapping[str, int]],
-    listed: _Ints,
-    block: Retrieved,
-    given: Sequence[tuple[str, ...]],
-) -> tuple[NDArray[np.int16], Rows]:
-    """Grades and repeats of ids that are at hand as text: a look-up each, without byte code."""
+def _looked_up(
+    judged: Sequence[Mapping[str, int]], listed: _Ints, docs: Sequence[str], counts: _Ints
+) -> NDArray[np.int16]:
+    """Grades of ids that are at hand as text: a look-up each, without byte code.
+
+    A grade or `UNRATED` is a byte, which Python makes many of faster than numbers of any type.
+    """
     index: list[int] = listed.tolist()
-    docs = [own[:n] for own, n in zip(given, block.counts.tolist(), strict=True)]
-    known = [judged[i] if i >= 0 else _NOTHING for i in index]
-    unrated = repeat(kernel.UNRATED)
-    found = chain.from_iterable(
-        map(own.get, ids, unrated) for own, ids in zip(known, docs, strict=True)
-    )
-    grades = np.fromiter(found, np.int16, int(block.counts.sum()))
-    if block.distinct or all(len(set(own)) == len(own) for own in docs):
-        return grades, _NO_ROWS
-    seen: set[tuple[int, str]] = set()
-    repeated: list[int] = []
-    for at, pair in enumerate((q, doc) for q, own in enumerate(docs) for doc in own):
-        if pair in seen:
-            repeated.append(at)
-        seen.add(pair)
-    return grades, np.array(repeated, np.int64)
+    look_ups = [judged[i].get if i >= 0 else _NOTHING.get for i in index]
+    own = map(islice, repeat(iter(docs)), counts.tolist())
+    found = map(bytes, map(map, look_ups, own, repeat(repeat(_UNRATED_BYTE))))
+    return np.frombuffer(b"".join(found), np.int8).astype(np.int16)
 
 
-def _repeated(q: _Ints, pairs: Pairs) -> Rows:
+def _repeated_pairs(q: _Ints, pairs: Pairs) -> Rows:
     """Which pairs stand higher up already.
 
     Equal documents have equal hashes; where no hash comes twice nothing is repeated, and where
@@ -181,10 +169,21 @@ def _repeated(q: _Ints, pairs: Pairs) -> Rows:
     hashes = pairs.hashes ^ (q.astype(np.uint64) * _SPREAD)
     ordered = np.sort(hashes)
     twice = ordered[1:][ordered[1:] == ordered[:-1]]
+    if not twice.size:
+        return _NO_ROWS
+    alike = np.flatnonzero(np.isin(hashes, twice))
+    docs = [pairs.keys[at] for at in pairs.rows[alike].tolist()]
+    return alike[_repeated(q[alike].tolist(), docs)]
+
+
+def _repeated(q: Sequence[int], docs: Sequence[str]) -> Rows:
+    """Which documents of a query stand higher up already."""
+    pairs = list(zip(q, docs, strict=True))
+    if len(set(pairs)) == len(pairs):
+        return _NO_ROWS
     seen: set[tuple[int, str]] = set()
     repeated: list[int] = []
-    for at in np.flatnonzero(np.isin(hashes, twice)).tolist() if twice.size else ():
-        pair = int(q[at]), pairs.keys[int(pairs.rows[at])]
+    for at, pair in enumerate(pairs):
         if pair in seen:
             repeated.append(at)
         seen.add(pair)

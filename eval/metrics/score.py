@@ -15,7 +15,7 @@ from relgate.eval.metrics.align import Axis
 from relgate.eval.metrics.conventions import Conventions, Metric
 from relgate.eval.metrics.join import Retrieved, join
 from relgate.eval.metrics.types import RunScores
-from relgate.eval.runs.types import Ranking, Run
+from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import UsageError
 
 __all__ = ["score_run", "score_runs"]
@@ -129,8 +129,7 @@ def _returned(judged: _Judged, run: Run, index: _Ints, conventions: Conventions)
     answered = (index >= 0) & ~failed & ~unlisted
     counts = np.where(answered, counts, 0)
     starts = np.append(ranking.starts, 0)[index]
-    given = _given(ranking, np.where(answered, index, -1))
-    retrieved = Retrieved(ranking.ids, starts, counts, ranking.distinct, given)
+    retrieved = Retrieved(ranking.ids, starts, counts, ranking.distinct)
     found = join(judged.judgments, judged.listed, retrieved, conventions)
     unrated = _count(found.top == kernel.UNRATED)
     returned = unrated + _count(found.top >= 0)
@@ -140,15 +139,6 @@ def _returned(judged: _Judged, run: Run, index: _Ints, conventions: Conventions)
     for at in np.flatnonzero(unlisted).tolist():
         returned[at], unrated[at] = _given_counts(run, int(index[at]), k)
     return _Returned(found.top, found.scored, failed, unlisted, answered, returned, unrated, few)
-
-
-def _given(ranking: Ranking, index: _Ints) -> list[tuple[str, ...]] | None:
-    """Per query of the axis, its documents as texts, where they are at hand."""
-    if ranking.given is None:
-        return None
-    own = (*ranking.given, ())  # -1, not answered, meets the end
-    at: list[int] = index.tolist()
-    return [own[i] for i in at]
 
 
 def _count(which: _Bools) -> _Ints:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice, repeat
+from operator import contains
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relgate.eval.lists.ids import Ids
+from relgate.eval.lists.ids import Ids, in_nfc
 from relgate.eval.lists.notes import Notes
 from relgate.eval.lists.types import Query
 from relgate.eval.runs.order import in_order
@@ -17,6 +17,8 @@ from relgate.rubrics.errors import InputError
 
 __all__ = ["run_of_ranked", "run_of_scores"]
 
+_AT_ONCE = 64  # queries: their texts are looked at while they are in the processor's cache
+
 
 def run_of_ranked(ranked: Mapping[str, Sequence[str]], *, name: str) -> Run:
     """The run in `{query id: [document ids, best first]}`.
@@ -24,9 +26,7 @@ def run_of_ranked(ranked: Mapping[str, Sequence[str]], *, name: str) -> Run:
     Raises:
         InputError: an empty id.
     """
-    docs, ids, counts = _copied(ranked)
-    ranking = Ranking(ids, np.cumsum(counts) - counts, counts, given=docs)
-    return Run(name, tuple(map(Query, ranked)), ranking)
+    return Run(name, tuple(map(Query, ranked)), _copied(ranked, are_sets=False))
 
 
 def run_of_scores(scores: Mapping[str, Mapping[str, float]], *, name: str) -> Run:
@@ -37,7 +37,8 @@ def run_of_scores(scores: Mapping[str, Mapping[str, float]], *, name: str) -> Ru
     Raises:
         InputError: an empty id, or a score that is no finite number.
     """
-    docs, ids, counts = _copied(scores)
+    given = _copied(scores, are_sets=True)
+    ids, starts, counts = given.ids, given.starts, given.counts
     values = chain.from_iterable(own.values() for own in scores.values())
     places = np.fromiter(values, np.float64, len(ids))
     if not np.isfinite(places).all():
@@ -46,30 +47,41 @@ def run_of_scores(scores: Mapping[str, Mapping[str, float]], *, name: str) -> Ru
             f"score {places[at]} of document {ids[at]!r} is not finite",
             mend="mend the score: it gives the order",
         )
-    starts, notes = np.cumsum(counts) - counts, Notes()
+    notes = Notes()
     queries: tuple[Query, ...] = tuple(map(Query, scores))
-    ordered, tied = in_order(ids, -places, starts, counts)
+    np.negative(places, out=places)
+    ordered, tied = in_order(ids, places, starts, counts)
     at_tied: list[int] = tied.tolist()
     for query in at_tied:
         notes.add("queries have equal scores; they keep the order given", queries[query].id)
-    given = docs if ordered is ids else None
-    ranking = Ranking(ordered, starts, counts, distinct=True, given=given)
+    ranking = Ranking(ordered, starts, counts, distinct=given.distinct)
     return Run(name, queries, ranking, notes=notes.lines())
 
 
-def _copied(
-    docs: Mapping[str, Collection[str]],
-) -> tuple[tuple[tuple[str, ...], ...] | None, Ids, NDArray[np.int64]]:
-    """(each query's documents where all are in ASCII, all of them, how many each has)."""
-    held: list[tuple[str, ...]] = []
-    sound, plain = "" not in docs, True
-    for given in docs.values():  # a query at a time: its texts are looked at while at hand
-        own = tuple(given)
-        held.append(own)
-        sound = sound and "" not in given
-        plain = plain and "".join(own).isascii()
+def _copied(docs: Mapping[str, Collection[str]], *, are_sets: bool) -> Ranking:
+    """The documents in the order given, with what there is to know of their ids.
+
+    Args:
+        docs: {query id: document ids}.
+        are_sets: no id can stand twice in one of the collections.
+
+    Raises:
+        InputError: an empty id.
+    """
+    counts = np.fromiter(map(len, docs.values()), np.int64, len(docs))
+    texts = np.empty(int(counts.sum()), np.object_)
+    sound, plain, distinct = "" not in docs, True, True
+    left, done = iter(docs.values()), 0
+    while part := list(islice(left, _AT_ONCE)):
+        own = list(chain.from_iterable(part))
+        texts[done : done + len(own)] = np.fromiter(own, np.object_, len(own))
+        done += len(own)
+        names = part if are_sets else list(map(set, part))
+        distinct = distinct and sum(map(len, names)) == len(own)
+        sound = sound and not any(map(contains, names, repeat("")))
+        plain = plain and in_nfc(own)
     if not sound:
         raise InputError("empty query or document id", mend="fill it in, or drop the row")
-    counts = np.fromiter(map(len, held), np.int64, len(held))
-    ids = Ids.later(int(counts.sum()), lambda: tuple(chain.from_iterable(held)))
-    return tuple(held) if plain else None, ids, counts
+    ids = Ids.over(texts, plain=plain)
+    # Two texts may be one id, unless they are in NFC.
+    return Ranking(ids, np.cumsum(counts) - counts, counts, distinct=distinct and plain)

@@ -24,11 +24,12 @@ def in_order(
         starts: per query, where its documents begin; shape (nq,).
         counts: per query, how many it has, 0 and up; shape (nq,).
     """
-    within = np.ones(len(places) + 1, np.bool_)
-    within[starts] = False
-    within = within[1 : len(places)]
-    falls = np.flatnonzero((places[1:] < places[:-1]) & within) + 1
-    equal = np.flatnonzero((places[1:] == places[:-1]) & within) + 1
+    first = np.zeros(len(places) + 1, np.bool_)
+    first[starts] = True
+    odd = np.flatnonzero(places[1:] <= places[:-1]) + 1  # mostly where the next query begins
+    odd = odd[~first[odd]]
+    equal = odd[places[odd] == places[odd - 1]]
+    falls = odd[places[odd] < places[odd - 1]]
     queries = np.flatnonzero(counts)  # an empty one begins where the next does
     tied = {*queries[np.searchsorted(starts[queries], equal, side="right") - 1].tolist()}
     unsorted = distinct(queries[np.searchsorted(starts[queries], falls, side="right") - 1])

@@ -28,11 +28,9 @@ class Ranking(Sequence[Documents]):
         starts: per query, where its documents begin in `ids`; shape (nq,).
         counts: per query, how many it has; -1 where they are not known. Shape (nq,).
         distinct: it is known that no query has a document twice.
-        given: per query its documents once more, where they came as texts and all are in ASCII: a
-            look-up in a dictionary finds them faster than any index.
     """
 
-    __slots__ = ("counts", "distinct", "given", "ids", "starts")
+    __slots__ = ("counts", "distinct", "ids", "starts")
 
     def __init__(
         self,
@@ -41,9 +39,7 @@ class Ranking(Sequence[Documents]):
         counts: NDArray[np.int64],
         *,
         distinct: bool = False,
-        given: tuple[tuple[str, ...], ...] | None = None,
     ) -> None:
-        self.given = given
         self.ids = ids
         self.distinct = distinct
         self.starts = starts

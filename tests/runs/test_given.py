@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from relgate.eval.lists.build import ListBuilder
 from relgate.eval.lists.given import list_of_grades
 from relgate.eval.lists.ids import Ids
-from relgate.eval.lists.types import SCALES, Provenance, Query, Source
+from relgate.eval.lists.types import SCALES, Provenance, Query, Scale, Source
 from relgate.eval.metrics.align import align
 from relgate.eval.metrics.conventions import Conventions, Metric
 from relgate.eval.metrics.score import score_run
@@ -152,3 +152,30 @@ def test_dictionaries_are_copied() -> None:
 def test_a_grade_beyond_any_integer_is_off_the_scale() -> None:
     with pytest.raises(InputError, match="is not on the scale"):
         list_of_grades({"q": {"a": 1 << 80}}, scale=SCALE)
+
+
+def test_two_texts_of_one_id_are_one_document_however_the_run_came() -> None:
+    composed, parted = "caf\u00e9", "cafe\u0301"
+    judgments = list_of_grades({"q": {composed: 3}}, scale=SCALE)
+    for run in (
+        run_of_scores({"q": {composed: 2.0, parted: 1.0}}, name="r"),
+        run_of_ranked({"q": [composed, parted]}, name="r"),
+    ):
+        scores = score_run(judgments, run, align(judgments, [run]), 0, Conventions())
+        assert (scores.returned.tolist(), scores.repeats.tolist()) == ([1], [1])
+
+
+def test_a_document_twice_counts_once_in_its_query_alone() -> None:
+    judgments = list_of_grades({"q": {"a": 3}, "p": {"a": 1}}, scale=SCALE)
+    run = run_of_ranked({"q": ["a", "b", "a"], "p": ["a", "b"]}, name="r")
+    scores = score_run(judgments, run, align(judgments, [run]), 0, Conventions())
+    assert scores.repeats.tolist() == [1, 0]
+    assert scores.returned.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("best", [127, 128, 255, 256, 1000])
+def test_a_grade_of_any_scale_is_looked_up_as_it_is(best: int) -> None:
+    judgments = list_of_grades({"q": {"a": best, "b": 1}}, scale=Scale("wide", best))
+    run = run_of_ranked({"q": ["x", "a", "b"]}, name="r")
+    scores = score_run(judgments, run, align(judgments, [run]), 0, Conventions(gain="linear"))
+    assert scores.top.tolist() == [[-1, best, 1]]
