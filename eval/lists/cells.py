@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relgate.eval.lists.ids import Ids, Rows
+from relgate.eval.lists.table import Table
 
 __all__ = ["NotCleanError", "cut", "cut_table", "need", "sound_column", "sound_lines"]
 
@@ -23,6 +24,7 @@ _MAX_CELL = 100_000  # below the csv module's own limit, which the careful reade
 _NEWLINE, _DELETE, _FIRST_PRINTABLE = 10, 127, 32
 _LEAD, _CONTINUES = np.uint8(0xC0), np.uint8(0x80)  # a byte that continues a character, in UTF-8
 _BLANK, _GUARD = ord(" "), ord("'")
+_IS_LEAD = np.isin(np.arange(256), (_BLANK, _GUARD))  # what no cell begins with, by byte
 _ASCII = bytes(range(128))
 # White space and invisible characters, of those beyond ASCII.
 _ODD = re.compile("[^\\S\x00-\x7f]|[\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]")
@@ -88,8 +90,10 @@ def cut(
     while start < len(raw):
         end = raw.find(b"\n", start + _BLOCK) + 1 or len(raw)
         ends = _ends(data[start:end], ord(delimiter), width)
-        steps = np.diff(ends.ravel(), prepend=-1)  # of one cell and what ends it
-        need(steps.min() > 1 and steps.max() <= _MAX_CELL)
+        flat = ends.ravel()
+        steps = flat[1:] - flat[:-1]  # of one cell and what ends it
+        need(flat[0] > 0 and steps.min(initial=2) > 1)
+        need(max(flat[0], steps.max(initial=0)) <= _MAX_CELL)
         yield {name: _column(data, start, ends, at) for name, at in places.items() if name}
         start = end
 
@@ -111,14 +115,13 @@ def _ends(block: NDArray[np.uint8], delimiter: int, width: int) -> NDArray[np.in
         marks |= block == delimiter
     ends = np.flatnonzero(marks)
     found = block[ends]
-    newline = found == _NEWLINE
-    need((newline | (found == delimiter)).all())
     need(block.max() < _DELETE or not (block == _DELETE).any())
     if block[-1] != _NEWLINE:
-        ends, newline = np.append(ends, len(block)), np.append(newline, True)
-    lines = np.count_nonzero(newline)
-    need(len(ends) == lines * width and newline[width - 1 :: width].all())
-    return ends.reshape(lines, width)
+        ends, found = np.append(ends, len(block)), np.append(found, np.uint8(_NEWLINE))
+    need(len(ends) % width == 0)
+    found = found.reshape(-1, width)
+    need((found[:, :-1] == delimiter).all() and (found[:, -1] == _NEWLINE).all())
+    return ends.reshape(-1, width)
 
 
 def sound_column(data: NDArray[np.uint8], starts: Rows, lengths: NDArray[np.int32]) -> Ids:
@@ -136,23 +139,28 @@ def sound_column(data: NDArray[np.uint8], starts: Rows, lengths: NDArray[np.int3
     return _trimmed(Ids.within(data, starts, lengths, plain=True))
 
 
-def cut_table(
-    raw: bytes, delimiter: str, width: int, places: Mapping[str, int]
-) -> Iterator[dict[str, Ids]]:
+def cut_table(raw: bytes, table: Table, places: Mapping[str, int]) -> Iterator[dict[str, Ids]]:
     """The columns below the header, as `cut` gives them.
 
+    Args:
+        raw: the file.
+        table: its header; the rest of its text need not be there.
+        places: {name: which cell of a line}.
+
     Raises:
-        NotCleanError: as `cut`, or a cell begins or ends with a blank, or begins with a guard.
+        NotCleanError: as `cut`, there is a quote, or a cell begins or ends with a blank, or begins
+            with a guard.
     """
-    raw = sound_lines(raw)
+    need(b'"' not in raw)
+    raw = sound_lines(raw[len(table.before.encode()) :])
     start = raw.find(b"\n") + 1
     need(start)
-    for block in cut(raw, start, delimiter, {**places, "": width}):
+    for block in cut(raw, start, table.delimiter, {**places, "": len(table.header)}):
         yield {name: _trimmed(column) for name, column in block.items()}
 
 
 def _trimmed(column: Ids) -> Ids:
     data, starts, lengths = column.held()
-    first, last = data[starts], data[starts + lengths - 1]
-    need(not ((first == _BLANK) | (first == _GUARD) | (last == _BLANK)).any())
+    need(not _IS_LEAD[data[starts]].any())
+    need(not (data[starts + (lengths - 1)] == _BLANK).any())
     return column

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from relgate.eval.lists.cells import NotCleanError, cut, cut_table, need, sound_lines
 from relgate.eval.lists.columns import grade_of
-from relgate.eval.lists.ids import Ids, IdsBuilder, distinct, load_words
+from relgate.eval.lists.ids import Ids, IdsBuilder, Rows, distinct, extend, load_words
 from relgate.eval.lists.sink import Options
 from relgate.eval.lists.table import Table
 from relgate.eval.lists.types import JudgmentList, Provenance, Query
@@ -37,24 +37,27 @@ _QRELS = re.compile(rb"[^ \t\n]+([ \t])[^ \t\n]+\1[^ \t\n]+\1[^ \t\n]+(?:\n|\Z)"
 _QRELS_PLACES = {"": 4, "query_id": 0, "doc_id": 2, "grade": 3}
 _SPREAD = np.uint64(0xD6E8FEB86659FD93)  # odd: no two queries get one value
 _WORD = 8
+_BYTE = 255
 
 Columns: TypeAlias = Mapping[str, Ids | NDArray[Any]]
 """The columns of a block of rows: text, or numbers (int64, float64)."""
 
 
-def clean_table(table: Table, columns: Mapping[str, str], options: Options) -> JudgmentList | None:
+def clean_table(
+    raw: bytes, table: Table, columns: Mapping[str, str], options: Options
+) -> JudgmentList | None:
     """The list in a table, or None when it needs the careful reader.
 
     Args:
-        table: the header, and the text from it on.
+        raw: the file.
+        table: its header; the rest of its text need not be there.
         columns: `{doc_id, grade, query ...: column}`; provenance needs the careful reader.
         options: what the caller said of the list.
     """
-    if '"' in table.body or not _NEEDED.issuperset(columns):
+    if not _NEEDED.issuperset(columns):
         return None
     places = {name: table.header.index(column) for name, column in columns.items()}
-    raw = table.body.encode()
-    return clean_columns(cut_table(raw, table.delimiter, len(table.header), places), options)
+    return clean_columns(cut_table(raw, table, places), options)
 
 
 def clean_qrels(raw: bytes, options: Options) -> JudgmentList | None:
@@ -93,7 +96,7 @@ def _made(blocks: Iterable[Columns], options: Options) -> JudgmentList:
         need(_NEEDED.issuperset(block))
         docs.add(text_of(block["doc_id"]).hashed())
         groups.add(block)
-        grades.frombytes(_grades(block["grade"], seen, options).tobytes())
+        extend(grades, _grades(block["grade"], seen, options))
     need(grades)
     query, doc_ids = groups.numbers(), docs.build()
     _need_no_repeats(query, doc_ids)
@@ -113,13 +116,13 @@ class Groups:
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
-        self._texts: list[str | None] = []
+        self._texts: dict[str, str | None] = {}
         self._rows = array("i")
 
     @property
     def queries(self) -> tuple[Query, ...]:
         """The distinct queries, in the order in which they come."""
-        return tuple(map(Query, self._numbers, self._texts))
+        return tuple(map(Query, self._texts, self._texts.values()))
 
     def numbers(self) -> NDArray[np.int32]:
         """Per row, index into `queries`."""
@@ -138,19 +141,13 @@ class Groups:
             new |= column.changes()
         starts = np.flatnonzero(new)
         ids = list(columns[0].take(starts))
-        texts: list[str] | list[None] = ids if "query" in block else [None] * len(ids)
+        texts: list[str | None] = [*ids] if "query" in block else [None] * len(ids)
         if len(columns) > 1:
             texts = list(columns[1].take(starts))
-        numbers = [self._number(*pair) for pair in zip(ids, texts, strict=True)]
+        need(list(map(self._texts.setdefault, ids, texts)) == texts)
+        numbers = [self._numbers.setdefault(name, len(self._numbers)) for name in ids]
         counts = np.diff(starts, append=len(new))
-        self._rows.frombytes(np.repeat(np.array(numbers, np.int32), counts).tobytes())
-
-    def _number(self, query_id: str, text: str | None) -> int:
-        number = self._numbers.setdefault(query_id, len(self._texts))
-        if number == len(self._texts):
-            self._texts.append(text)
-        need(self._texts[number] == text)
-        return number
+        extend(self._rows, np.repeat(np.array(numbers, np.int32), counts))
 
 
 def text_of(column: Ids | NDArray[Any]) -> Ids:
@@ -171,18 +168,29 @@ def _grades(
     if isinstance(column, Ids):
         data, starts, lengths = column.held()
         need(lengths.max(initial=0) <= _WORD)
-        words = load_words(data, starts, lengths)  # no cell holds a NUL
-        known = distinct(words)
+        one = lengths.max(initial=0) == 1  # character a cell, as nearly always
+        values = data[starts] if one else load_words(data, starts, lengths)
+        known, places = _classes(values)  # no cell holds a NUL
         cells = [w.to_bytes(_WORD, "little").rstrip(b"\0").decode() for w in known.tolist()]
-        places = np.searchsorted(known, words)
     else:
         need(column.dtype == np.int64)
-        whole = distinct(column)
-        cells, places = [str(value) for value in whole.tolist()], np.searchsorted(whole, column)
+        known, places = _classes(column)
+        cells = [str(value) for value in known.tolist()]
     for cell in cells:
         if cell not in seen:
             seen[cell] = _graded(cell, options)
     return np.array([seen[cell] for cell in cells], np.int16)[places]
+
+
+def _classes(values: NDArray[Any]) -> tuple[NDArray[Any], Rows]:
+    """(the different values in order, which of them each is)."""
+    if values.dtype.itemsize > 1 and values.size and 0 <= values.min() <= values.max() <= _BYTE:
+        values = values.astype(np.uint8)
+    if values.dtype != np.uint8:
+        known = distinct(values)
+        return known, np.searchsorted(known, values)
+    is_known = np.bincount(values, minlength=_BYTE + 1) > 0
+    return np.flatnonzero(is_known), (np.cumsum(is_known) - 1)[values]
 
 
 def _graded(cell: str, options: Options) -> int:
@@ -198,7 +206,8 @@ def _graded(cell: str, options: Options) -> int:
 
 def _need_no_repeats(query: NDArray[np.int32], docs: Ids) -> None:
     """Refuses a list in which a pair may stand twice: the careful reader says which."""
-    hashes = docs.hashes(np.arange(len(docs)))
-    hashes ^= query.astype(np.uint64) * _SPREAD
+    hashes = query.astype(np.uint64)
+    hashes *= _SPREAD
+    hashes ^= docs.all_hashes()
     hashes.sort()
     need(not (hashes[1:] == hashes[:-1]).any())

@@ -56,7 +56,8 @@ def _open(text: str, path: str, grade_column: str | None, doc_column: str | None
 
 
 def _read(content: Content, options: Options, file_format: str) -> ListFile:
-    table = _open(content.text, content.path, options.grade_column, options.doc_column)
+    stated = options.grade_column, options.doc_column
+    table = _open(content.header_text, content.path, *stated)
     columns = list_columns(
         table.header,
         grade_column=options.grade_column,
@@ -70,10 +71,10 @@ def _read(content: Content, options: Options, file_format: str) -> ListFile:
     for name in table.header:
         if name not in columns.values():
             sink.notes.add("column(s) left out", name)
-    clean = None if quepid else clean_table(table, columns, options)
+    clean = None if quepid else clean_table(content.raw, table, columns, options)
     if clean is not None:
         return ListFile(clean, file_format, content.path, 0, 0, 0, sink.notes.lines())
-    for line, cells in table.rows():
+    for line, cells in _open(content.text, content.path, *stated).rows():
         row: dict[str, Json] = {
             name: unspaced(cells[at]) if quepid else cell_value(name, cells[at])
             for name, at in places

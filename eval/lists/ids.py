@@ -9,14 +9,14 @@ from __future__ import annotations
 import unicodedata
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import TypeAlias, TypeVar, cast, overload
+from typing import Any, TypeAlias, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relgate.eval.lists.keys import match_key
 
-__all__ = ["Ids", "IdsBuilder", "Rows", "distinct", "in_nfc", "load_words"]
+__all__ = ["Ids", "IdsBuilder", "Rows", "distinct", "extend", "in_nfc", "load_words"]
 
 Rows: TypeAlias = NDArray[np.int64]
 """Numbers of rows of a column."""
@@ -190,8 +190,19 @@ class Ids(Sequence[str]):
 
     def hashed(self) -> Ids:
         """The same column, its hashes made at once: best while its bytes are in the cache."""
-        self._hashes = self.hashes(np.arange(len(self)))
+        self.all_hashes()
         return self
+
+    def all_hashes(self) -> NDArray[np.uint64]:
+        """The hash of every id, see `hashes`; made once. Shape (n,)."""
+        if self._hashes is None:
+            data, starts, lengths = self.held()
+            made = np.empty(len(starts), np.uint64)
+            for at in range(0, len(starts), _BLOCK):
+                part = slice(at, at + _BLOCK)
+                made[part] = _hashed(data, starts[part], lengths[part])
+            self._hashes = made
+        return self._hashes
 
     def changes(self) -> NDArray[np.bool_]:
         """Whether each id differs from the one before it, as the first does. Shape (n,)."""
@@ -260,10 +271,10 @@ class IdsBuilder:
                 self._copied = bytearray(self._data.data)
             starts = starts + len(self._copied)
             self._copied += data.data
-        self._starts.frombytes(starts.tobytes())
-        self._lengths.frombytes(lengths.tobytes())
-        hashes = part.kept_hashes
-        self._hashes.frombytes(b"" if hashes is None else hashes.tobytes())
+        extend(self._starts, starts)
+        extend(self._lengths, lengths)
+        if part.kept_hashes is not None:
+            extend(self._hashes, part.kept_hashes)
         self._is_plain &= part.is_plain
 
     def build(self) -> Ids:
@@ -283,6 +294,11 @@ class IdsBuilder:
             plain=self._is_plain,
             hashes=hashes if len(hashes) == len(starts) else None,
         )
+
+
+def extend(held: array[Any], values: NDArray[Any]) -> None:
+    """Appends values of the array's own type; their bytes are copied once."""
+    held.frombytes(np.ascontiguousarray(values).view(np.uint8).data)
 
 
 def _turns(lengths: NDArray[np.int32]) -> Iterator[tuple[int, slice | Rows]]:

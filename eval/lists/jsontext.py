@@ -75,6 +75,15 @@ class Content:
             return self.text
         return begun.decode()
 
+    @property
+    def header_text(self) -> str:
+        """Enough of the text to open a table: the head, or all where a quote may hold line ends.
+
+        Raises:
+            InputError: as `head`.
+        """
+        return self.text if b'"' in self.raw else self.head
+
 
 def decode(raw: bytes, path: str | Path) -> str:
     """The text of a file in UTF-8.

@@ -58,6 +58,7 @@ class Table:
         delimiter: what stands between fields.
         line: the header's line.
         body: the text from the header on.
+        before: what stands before the header: an Excel `sep=` line, blank lines.
     """
 
     path: str
@@ -65,6 +66,7 @@ class Table:
     delimiter: str
     line: int
     body: str
+    before: str = ""
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Each row's first line and its cells, as many as the header has; blank lines passed.
@@ -93,7 +95,7 @@ def open_table(text: str, path: str | Path, *, fits: Callable[[Sequence[str]], b
     Raises:
         InputError: a quote in the header that never closes.
     """
-    line = 1
+    line, whole = 1, text
     delimiters: tuple[str, ...] = DELIMITERS
     if stated := _SEP_LINE.match(text):
         line, delimiters, text = 2, (stated[1],), text[stated.end() :]
@@ -101,8 +103,9 @@ def open_table(text: str, path: str | Path, *, fits: Callable[[Sequence[str]], b
     if blank:
         line += len(re.findall(r"\r\n|\r|\n", blank[0]))
         text = text[blank.end() :]
+    before = whole[: len(whole) - len(text)]
     tables = [
-        Table(str(path), _header(text, delimiter, str(path), line), delimiter, line, text)
+        Table(str(path), _header(text, delimiter, str(path), line), delimiter, line, text, before)
         for delimiter in delimiters
     ]
     fitting = [table for table in tables if fits(table.header)]

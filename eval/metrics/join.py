@@ -6,7 +6,7 @@ Everything goes in blocks of queries, so that what a block needs stays in the pr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, repeat
 from types import MappingProxyType
@@ -154,6 +154,7 @@ def _looked_up(
     A grade or `UNRATED` is a byte, which Python makes many of faster than numbers of any type.
     """
     index: list[int] = listed.tolist()
+    look_ups: list[Callable[[str, int], int]]
     look_ups = [judged[i].get if i >= 0 else _NOTHING.get for i in index]
     own = map(islice, repeat(iter(docs)), counts.tolist())
     found = map(bytes, map(map, look_ups, own, repeat(repeat(_UNRATED_BYTE))))

@@ -17,7 +17,7 @@ import numpy as np
 
 from relgate.eval.lists.cells import NotCleanError, cut, cut_table, need, sound_lines
 from relgate.eval.lists.clean import Columns, Groups, text_of
-from relgate.eval.lists.ids import Ids, IdsBuilder
+from relgate.eval.lists.ids import Ids, IdsBuilder, extend
 from relgate.eval.lists.numerals import decimals, need_whole
 from relgate.eval.lists.table import Table
 from relgate.eval.lists.types import Query
@@ -67,19 +67,19 @@ def clean_run(raw: bytes) -> Ranked | None:
         return None
 
 
-def clean_run_table(table: Table, places: Mapping[str, str], order: Order) -> Ranked | None:
+def clean_run_table(
+    raw: bytes, table: Table, places: Mapping[str, str], order: Order
+) -> Ranked | None:
     """The run in a table, or None when it needs the careful reader.
 
     Args:
-        table: the header, and the text from it on.
+        raw: the file.
+        table: its header; the rest of its text need not be there.
         places: {query_id, query, doc_id, rank, score, run: column}, those that there are.
         order: what gives the order.
     """
-    if '"' in table.body:
-        return None
     wanted = {name: table.header.index(column) for name, column in places.items()}
-    raw = table.body.encode()
-    return clean_run_columns(cut_table(raw, table.delimiter, len(table.header), wanted), order)
+    return clean_run_columns(cut_table(raw, table, wanted), order)
 
 
 def clean_run_columns(blocks: Iterable[Columns], order: Order) -> Ranked | None:
@@ -120,7 +120,7 @@ class _Rows:
             numbers = decimals(found) if isinstance(found, Ids) else found.astype(np.float64)
             need(np.isfinite(numbers).all())
             placed = numbers if self._order == "rank" else -numbers
-            self._places.frombytes(placed.tobytes())
+            extend(self._places, placed)
         if "run" in block:
             names = text_of(block["run"])
             self._names |= dict.fromkeys(names.take(np.flatnonzero(names.changes())))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -72,13 +72,16 @@ class RunTable:
 
 def csv_run_table(content: Content) -> RunTable:
     """Delimited text as a table of a run."""
+    table = open_table(content.header_text, content.path, fits=is_run_header)
+    clean = partial(clean_run_table, content.raw, table)
+    return RunTable(content.path, "csv", table.header, clean, _csv_rows(content))
+
+
+def _csv_rows(content: Content) -> Iterator[tuple[int, Mapping[str, Json]]]:
     table = open_table(content.text, content.path, fits=is_run_header)
     names = [(name, fold(name)) for name in table.header]
-    rows = (
-        (line, {n: cell_value(folded, c) for (n, folded), c in zip(names, cells, strict=True)})
-        for line, cells in table.rows()
-    )
-    return RunTable(content.path, "csv", table.header, partial(clean_run_table, table), rows)
+    for line, cells in table.rows():
+        yield line, {n: cell_value(f, c) for (n, f), c in zip(names, cells, strict=True)}
 
 
 @dataclass(slots=True)

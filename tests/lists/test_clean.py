@@ -28,7 +28,7 @@ SCALE = SCALES["0-3"]
 def _clean(text: str, scale: str = "0-3") -> JudgmentList | None:
     table = open_table(text, "l.csv", fits=lambda names: "docid" in names)
     columns = list_columns(table.header, grade_column=None, path="l.csv", line=1)
-    return clean_table(table, columns, Options(SCALES[scale]))
+    return clean_table(text.encode(), table, columns, Options(SCALES[scale]))
 
 
 def _read(path: Path, scale: str, **options: str) -> object:
@@ -110,6 +110,9 @@ def test_the_fast_reader_gives_what_the_careful_one_gives(
         "qid\tquery\tdocid\trating\n1\tmen's\tp1\t3.0\n2\trot\t00123\t1\n1\tmen's\tp2\t2\n",
         "query,docid,rating\r\ncaf\u00e9,p\u00e9,3\r\n",
         "docid,rating,qid,left\np1,3,1,x y\n",
+        "sep=;\nquery;docid;rating\nrot;p1;3\n",
+        "\n \nquery,docid,rating\ncaf\u00e9,p1,3\n",
+        "query,docid,rating\n" + "rot,p1,3\n" + "\n".join(f"q,{i},1" for i in range(20_000)),
     ],
 )
 def test_a_clean_file_takes_the_fast_way(text):
