@@ -39,7 +39,7 @@ def list_of_grades(
     for own in grades.values():  # a dictionary at a time: its texts are looked at while at hand
         given.append(dict(own))
         plain = plain and "" not in own and in_nfc(own)
-    values = list(chain.from_iterable(map(dict.values, given)))
+    values = list(chain.from_iterable(own.values() for own in given))
     for kind in set(map(type, values)) - {int}:
         query, doc = next((q, d) for q, own in grades.items() for d in own if type(own[d]) is kind)
         raise InputError(

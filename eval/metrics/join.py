@@ -156,8 +156,12 @@ def _looked_up(
     index: list[int] = listed.tolist()
     look_ups: list[Callable[[str, int], int]]
     look_ups = [judged[i].get if i >= 0 else _NOTHING.get for i in index]
-    own = map(islice, repeat(iter(docs)), counts.tolist())
-    found = map(bytes, map(map, look_ups, own, repeat(repeat(_UNRATED_BYTE))))
+    sizes: list[int] = counts.tolist()
+    left, unrated = iter(docs), repeat(_UNRATED_BYTE)
+    found = [
+        bytes(map(look_up, islice(left, n), unrated))
+        for look_up, n in zip(look_ups, sizes, strict=True)
+    ]
     return np.frombuffer(b"".join(found), np.int8).astype(np.int16)
 
 
@@ -173,7 +177,7 @@ def _repeated_pairs(q: _Ints, pairs: Pairs) -> Rows:
     if not twice.size:
         return _NO_ROWS
     alike = np.flatnonzero(np.isin(hashes, twice))
-    docs = [pairs.keys[at] for at in pairs.rows[alike].tolist()]
+    docs: list[str] = [pairs.keys[at] for at in pairs.rows[alike].tolist()]
     return alike[_repeated(q[alike].tolist(), docs)]
 
 
