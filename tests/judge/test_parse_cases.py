@@ -46,16 +46,22 @@ def test_each_row_gets_what_the_case_says(case_id: str, shared: Path) -> None:
         ref: row.label.code if row.label else "judge-error"
         for ref, row in zip(refs, parsed.rows, strict=True)
     }
-    expect = case["right"]["expect"]
+    expect = dict(case["right"]["expect"])
     for ref in refs:
-        if ref in expect:
-            assert got[ref] == expect[ref], ref
-        if f"{ref}_not" in expect:
-            assert got[ref] != expect[f"{ref}_not"]
+        assert got[ref] == expect.pop(ref, got[ref]), ref
+        assert got[ref] != expect.pop(f"{ref}_not", None)
+    errors = {row.error for row in parsed.rows if row.error}
     if "class" in expect:
-        errors = {row.error for row in parsed.rows if row.error}
-        assert errors == {GradeError(expect["class"])}
-    assert len(parsed.rows) == len(refs)
+        assert errors == {GradeError(expect.pop("class"))}
+    assert len(parsed.rows) == expect.pop("rows", len(refs)) == len(refs)
+    # What only a caller can show: the time (the test of hostile replies below), and what is cached
+    # of a truncated reply (tests/cache/test_cached_judge.py).
+    assert expect.keys() <= {"max_s", "cached_max"}
+
+
+def test_case_p07_counts_the_id_that_was_not_asked_for(shared: Path) -> None:
+    case = cases(shared)["P07"]
+    assert parse_reply(reply_of(case), case["input"]["candidates"], RUBRIC).unknown_ids == 1
 
 
 def test_the_cases_above_are_all_that_a_parser_can_meet(shared: Path) -> None:

@@ -99,3 +99,27 @@ def test_case_g01_a_replay_of_one_configuration_is_inside_the_noise(replay, revi
 @pytest.mark.parametrize(("n", "state"), [(29, RuleState.NOT_CHECKED), (30, RuleState.PASSED)])
 def test_noise_is_told_from_thirty_queries_on(replay, reviewed, outcome, n, state):
     assert outcome(reviewed(*replay(n), change=NEUTRAL), "R17").state is state
+
+
+@pytest.mark.parametrize("intent", ["neutral", "improve"])
+def test_case_g01_ties_that_another_replica_breaks_otherwise_are_noise_and_that_is_said(
+    case, make_list, make_run, reviewed, intent
+):
+    given = case("G01")
+    assert given["input"]["diff"] == "tie order differs on 8 of 200 queries"
+    assert given["right"]["expect"]["verdict"] == "not distinguishable from noise"
+    queries = [f"q{i}" for i in range(200)]
+    graded = {"a": 3, "b": 2, "c": 0}
+    one = {q: ["a", "b", "c"] if i % 2 else ["b", "a", "c"] for i, q in enumerate(queries)}
+    other = {q: [docs[1], docs[0], docs[2]] if i < 8 else docs  # 4 gain, 4 lose
+             for i, (q, docs) in enumerate(one.items())}  # fmt: skip
+    done = reviewed(
+        make_list(dict.fromkeys(queries, graded)),
+        make_run(one),
+        make_run(other),
+        change=ChangeDescription(intent=intent),
+    )
+    (said,) = [f.message for f in done.findings if f.rule == "R17"]
+    assert "inside the noise" in said
+    assert "preference" in said + (done.findings[-1].advice or "") + str(done.actions)
+    assert done.verdict is (Verdict.APPROVE if intent == "neutral" else Verdict.NEEDS_WORK)
