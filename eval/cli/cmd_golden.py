@@ -324,7 +324,9 @@ def retire(path: Path, *, ids: tuple[str, ...], reason: str, version: str, **fla
 
 @command.command("resolve")
 @_file
-@click.option("--ids", "live", type=FILE, required=True, help="Locator to live id: CSV, JSONL.")
+@click.option(
+    "--ids", "live", type=FILE, required=True, help="Locator to live id: CSV, JSONL, or a JSON map."
+)
 @click.option("--out", type=FILE, help="Write the set with its live ids; the version stays.")
 @output_options
 def resolve(path: Path, live: Path, **flags: Any) -> int:  # noqa: ANN401 - click

@@ -56,7 +56,9 @@ def read_log(path: str | Path) -> tuple[LogRow, ...]:
 
 
 def read_live_ids(path: str | Path) -> dict[str, str | None]:
-    """{durable key: live id} from CSV, TSV, JSONL or a JSON list; an empty id says: gone.
+    """{durable key: live id} from CSV, TSV, JSONL or JSON; an empty id says: gone.
+
+    JSON is a list of objects, or one object `{locator: id}`.
 
     Columns `locator` (or `url`, `external_id` ...) and `doc_id` (or `id` ...). A catalogue that has
     both will do.
@@ -65,6 +67,9 @@ def read_live_ids(path: str | Path) -> dict[str, str | None]:
         InputError: any fault, with its line; a key twice with two ids.
     """
     content = load_content(path)
+    if content.kind == "json" and isinstance(content.value, dict) and not _is_row(content.value):
+        pairs = content.value.items()
+        return {key: _text(value, f"the id of {key!r}", content.path) for key, value in pairs}
     out: dict[str, str | None] = {}
     for line, row in _rows(content, _IDS, "locator"):
         locator = as_text(row.get("locator"), "the locator", content.path)
@@ -77,6 +82,11 @@ def read_live_ids(path: str | Path) -> dict[str, str | None]:
                 mend="keep the live one",
             )
     return out
+
+
+def _is_row(value: Mapping[str, Json]) -> bool:
+    """One row of JSONL, rather than a map: it has a column for the locator."""
+    return any(fold(name) in _IDS["locator"] for name in value)
 
 
 def _rows(content: Content, known: Mapping[str, Sequence[str]], needed: str) -> Iterator[_Row]:

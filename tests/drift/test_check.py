@@ -23,6 +23,9 @@ from relgate.eval.drift.document import (
 from relgate.eval.drift.means import core, means_of
 from relgate.eval.drift.noise import budget_values, noise_floor
 from relgate.eval.drift.types import Artifact, Measured, MeasuredQuery, Signal
+from relgate.eval.golden.types import GoldenJudgment, GoldenQuery, GoldenSet
+from relgate.eval.harness.report import Setup, artifact_of
+from relgate.eval.metrics.conventions import Conventions
 from relgate.rubrics.errors import GoldenVersionError, InputError, UsageError
 
 
@@ -393,3 +396,11 @@ def test_means_by_traffic_stand_beside_the_means_that_gate():
     document = drift_document(report, DEFAULT)
     assert document["current"]["runs"][0]["weighted_means"]["ndcg"] == pytest.approx(0.525)
     assert not weighted_rows(check_drift(artifact(), artifact()))
+
+
+def test_a_run_writes_down_which_judgments_had_no_live_id():
+    open_ = GoldenJudgment(grade=3, locator="https://h/a")
+    live = GoldenJudgment(grade=2, doc_id="d", locator="https://h/b")
+    golden = GoldenSet("v1", (GoldenQuery("q1", "refund", (open_, live)),))
+    setup = Setup(golden, Conventions(), "none", {})
+    assert artifact_of(setup, []).unresolved == {"q1": ("https://h/a",)}

@@ -137,3 +137,14 @@ def test_live_ids_come_from_a_catalogue_and_an_empty_one_says_gone(tmp_path):
     (tmp_path / "c.csv").write_text("url,id\nhttps://a,1\nhttps://a,2\n")
     with pytest.raises(InputError, match=r"c\.csv:3: .*two ids"):
         read_live_ids(tmp_path / "c.csv")
+
+
+def test_live_ids_come_from_a_json_map_too(tmp_path):
+    path = tmp_path / "ids.json"
+    path.write_text('{"https://a": "1", "https://b": null}', encoding="utf-8")
+    assert read_live_ids(path) == {"https://a": "1", "https://b": None}
+    path.write_text('{"locator": "https://a", "id": "1"}', encoding="utf-8")  # one line of JSONL
+    assert read_live_ids(path) == {"https://a": "1"}
+    path.write_text('{"https://a": {"id": "1"}}', encoding="utf-8")
+    with pytest.raises(InputError, match="https://a"):
+        read_live_ids(path)
