@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from pathlib import Path
 
 import pytest
+from shared_cases import shared_case
 
 from relgate.eval.agreement.calibrate import (
     Terms,
@@ -273,8 +273,7 @@ def test_composed_and_decomposed_ids_meet(make):
 
 
 def test_case_m16_a_failure_is_neither_0_nor_dropped_in_silence(shared: Path, make):
-    lines = (shared / "cases/cases.jsonl").read_text("utf-8").splitlines()
-    case = next(c for c in map(json.loads, lines) if c["id"] == "M16")
+    case = shared_case(shared, "M16")
     given = [UNGRADED if g is None else g for g in case["input"]["system_a"]]
     pairs = make.pairs(case["input"]["system_b"], given)
     result = calibrate_pairs(pairs, scale=Scale("0-5", 5), terms=Terms(floor=4))
@@ -286,8 +285,7 @@ def test_case_m16_a_failure_is_neither_0_nor_dropped_in_silence(shared: Path, ma
 
 
 def test_case_m14_high_prevalence_warns_and_shows_ac1_and_pabak_beside_kappa(shared: Path, make):
-    lines = (shared / "cases/cases.jsonl").read_text("utf-8").splitlines()
-    case = next(c for c in map(json.loads, lines) if c["id"] == "M14")
+    case = shared_case(shared, "M14")
     expect = case["right"]["expect"]
     for i, name in enumerate(("table", "other")):
         table = case["input"][name]

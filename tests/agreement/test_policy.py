@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from shared_cases import shared_case
 
 from relgate.eval.agreement.calibrate import Terms, calibrate_pairs, is_judge_trusted
 from relgate.eval.agreement.confusion import all_figures, f1, floor_table
@@ -154,8 +154,7 @@ def test_a_perfect_judge_on_enough_human_labels_is_trusted(make):
 
 
 def test_case_t07_five_labels_are_insufficient(shared: Path, make):
-    lines = (shared / "cases/cases.jsonl").read_text("utf-8").splitlines()
-    case = next(c for c in map(json.loads, lines) if c["id"] == "T07")
+    case = shared_case(shared, "T07")
     assert case["input"]["labels"] == 5
     perfect = make.pairs([3, 0, 2, 1, 3], [3, 0, 2, 1, 3])
     result = calibrate_pairs(perfect, scale=SCALES["0-3"])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from itertools import product
 from math import isnan, log2, nan
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from shared_cases import shared_case
 
 from relgate.eval.bounds.pool import Pool, make_pool
 from relgate.eval.bounds.query import (
@@ -165,8 +165,7 @@ def test_outer_bounds_hold_the_exact_ones(case) -> None:
 
 def test_a_fill_with_zeros_is_not_the_least(shared) -> None:
     """Case M12: zero-fill gives 1.0, x = 3 gives 0.9595."""
-    lines = (shared / "cases/cases.jsonl").read_text("utf-8").splitlines()
-    case = next(found for found in map(json.loads, lines) if found["id"] == "M12")
+    case = shared_case(shared, "M12")
     given_, expect = case["input"], case["right"]["expect"]
     pool = make_pool(
         given_["judged"],

@@ -6,6 +6,7 @@ import json
 from xml.etree import ElementTree as ET
 
 import pytest
+from shared_cases import shared_cases
 
 FILES = ("review.json", "review.md", "review.html", "junit.xml")
 BARE = ("review", "--before", "before.json", "--after", "after.json", "--out", "report")
@@ -13,8 +14,7 @@ BARE = ("review", "--before", "before.json", "--after", "after.json", "--out", "
 
 @pytest.fixture
 def case(shared):
-    lines = (shared / "cases/cases.jsonl").read_text("utf-8").splitlines()
-    return {found["id"]: found for found in map(json.loads, lines)}.__getitem__
+    return shared_cases(shared).__getitem__
 
 
 def lay(folder, before, after) -> None:

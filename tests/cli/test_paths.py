@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from shared_cases import shared_case
 
 from relgate.eval.agreement.certificate import read_certificates
 from relgate.eval.files import file_name, inside
@@ -14,8 +15,7 @@ from relgate.rubrics.errors import PlatformError
 
 @pytest.fixture(scope="module")
 def names(shared: Path) -> list[str]:
-    lines = (shared / "cases/cases.jsonl").read_text("utf-8").splitlines()
-    return next(c for c in map(json.loads, lines) if c["id"] == "S04")["input"]["names"]
+    return shared_case(shared, "S04")["input"]["names"]
 
 
 def files_of(folder: Path) -> set[Path]:

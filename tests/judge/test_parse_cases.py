@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared_cases import shared_cases
 
 from relgate.judge.parse import parse_reply
 from relgate.judge.types import GenerateReply, GradeError
@@ -21,9 +22,8 @@ PARSE_CASES = frozenset({f"P{n:02d}" for n in (1, 2, 3, 4, 5, 7, 9, 10, 12, 13, 
 
 
 def cases(shared: Path) -> dict[str, dict[str, Any]]:
-    lines = (shared / "cases" / "cases.jsonl").read_text("utf-8").splitlines()
-    rows = [json.loads(line) for line in lines if line.strip()]
-    return {row["id"]: row for row in rows if row["area"] == "llm-output"}
+    every = shared_cases(shared)
+    return {name: case for name, case in every.items() if case["area"] == "llm-output"}
 
 
 def reply_of(case: dict[str, Any]) -> GenerateReply:

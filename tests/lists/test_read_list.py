@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from refusals import refusal
+from shared_cases import shared_case
 
 from relgate.eval.lists.read import ListFile, read_list
 from relgate.eval.lists.types import SCALES, Query, Scale, Source
@@ -23,14 +24,6 @@ def _write(tmp_path: Path, text: str | bytes, name: str = "list.csv") -> Path:
     return path
 
 
-def _case(shared: Path, case_id: str) -> dict:
-    for line in (shared / "cases/cases.jsonl").read_text("utf-8").splitlines():
-        case = json.loads(line)
-        if case["id"] == case_id:
-            return case
-    raise AssertionError(case_id)
-
-
 def _grades(file: ListFile) -> dict[tuple[str, str], int]:
     return {(row.query.id, row.doc_id): row.grade for row in file.judgments.rows()}
 
@@ -43,7 +36,7 @@ def _refused(path: Path, word: str, *, line: int | None = None, **options) -> st
 
 
 def test_a_byte_order_mark_does_not_stick_to_the_first_header(tmp_path, shared):
-    case = _case(shared, "I01")
+    case = shared_case(shared, "I01")
     raw = bytes.fromhex(case["input"]["bytes_prefix"]) + case["input"]["csv"].encode()
     file = read_list(_write(tmp_path, raw), scale=SCALE)
     assert len(file.judgments) == case["right"]["expect"]["rows"]
@@ -54,7 +47,7 @@ def test_a_byte_order_mark_does_not_stick_to_the_first_header(tmp_path, shared):
 
 @pytest.mark.parametrize("case_id", ["I02", "I03"])
 def test_ids_are_text_and_never_numbers(tmp_path, shared, case_id):
-    case = _case(shared, case_id)
+    case = shared_case(shared, case_id)
     file = read_list(_write(tmp_path, case["input"]["csv"]), scale=SCALE)
     assert list(file.judgments.doc_id) == case["right"]["expect"]["docids"]
     mangled = [note for note in file.notes if "spreadsheet" in note]
@@ -65,7 +58,7 @@ def test_ids_are_text_and_never_numbers(tmp_path, shared, case_id):
 
 
 def test_all_conflicts_are_named_in_one_message_and_repeats_are_fine(tmp_path, shared):
-    case = _case(shared, "I07")
+    case = shared_case(shared, "I07")
     message = _refused(_write(tmp_path, case["input"]["csv"]), "two different grades")
     assert "2 pair(s)" in message
     assert "'a': 1 and 0 (lines 2 and 3)" in message
@@ -79,7 +72,7 @@ def test_an_identical_repeat_counts_once(tmp_path):
 
 
 def test_an_unclosed_quote_is_an_error_on_its_own_line(tmp_path, shared):
-    case = _case(shared, "I11")
+    case = shared_case(shared, "I11")
     path = _write(tmp_path, case["input"]["csv"])
     _refused(path, "unclosed or odd", line=case["right"]["expect"]["error_line"])
 
@@ -99,7 +92,7 @@ def test_a_quoted_line_break_is_accepted_and_line_numbers_stay_right(tmp_path):
 
 
 def test_a_blank_in_a_trec_id_names_its_line(tmp_path, shared):
-    doc_id = _case(shared, "I15")["input"]["docid"]
+    doc_id = shared_case(shared, "I15")["input"]["docid"]
     path = _write(tmp_path, f"q 0 d1 1\nq 0 {doc_id} 3\n", "a.qrels")
     _refused(path, "6 fields, not 4", line=2)
 
@@ -113,7 +106,7 @@ def test_trec_splits_at_ascii_blanks_only(tmp_path):
 
 
 def test_negative_grades_are_refused_unless_mapped_to_0_by_name(tmp_path, shared):
-    judged = _case(shared, "M09")["input"]["judged"]
+    judged = shared_case(shared, "M09")["input"]["judged"]
     path = _write(tmp_path, "".join(f"q 0 {d} {g}\n" for d, g in judged.items()), "a.qrels")
     _refused(path, "negative grade -2", line=1)
     file = read_list(path, scale=SCALE, negative_as_zero=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
+from shared_cases import shared_case
 
 from relgate.eval import files
 from relgate.eval.lists.build import ListBuilder
@@ -344,11 +345,7 @@ def test_trec_gives_back_ids_and_grades(folder, judgments):
 
 @pytest.mark.parametrize("file_format", ["csv", "jsonl", "trec"])
 def test_export_holds_all_23_ratings(tmp_path, shared, file_format):
-    case = next(
-        c
-        for c in map(json.loads, (shared / "cases/cases.jsonl").read_text("utf-8").splitlines())
-        if c["id"] == "I14"
-    )
+    case = shared_case(shared, "I14")
     builder = ListBuilder(SCALE)
     for number in range(case["input"]["rated_docs_for_query"]):
         builder.add(Query("q"), f"d{number}", number % 4, Provenance(Source.IMPORT))
@@ -413,8 +410,7 @@ def test_numbers_and_plain_text_get_no_guard(text):
 
 @pytest.mark.parametrize("file_format", ["csv", "jsonl"])
 def test_case_s02_cells_are_guarded_and_come_back(tmp_path, shared, file_format):
-    lines = (shared / "cases/cases.jsonl").read_text("utf-8").splitlines()
-    case = next(c for c in map(json.loads, lines) if c["id"] == "S02")
+    case = shared_case(shared, "S02")
     cells, kept = case["input"]["cells"], case["right"]["expect"]["number_kept"]
     builder = ListBuilder(SCALE)
     for text in cells:

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared_cases import shared_case
 
 from relgate.eval.lists.types import Query, match_key
 from relgate.eval.metrics.align import align
@@ -113,8 +113,7 @@ def test_case_and_blanks_in_a_text_are_not_worth_a_warning(make_list, make_run) 
 def test_a_list_without_a_shared_id_is_refused_with_three_examples_a_side(
     shared: Path, make_list, make_run
 ) -> None:
-    lines = (shared / "cases" / "cases.jsonl").read_text("utf-8").splitlines()
-    case = next(c for c in map(json.loads, lines) if c["id"] == "I10")["input"]
+    case = shared_case(shared, "I10")["input"]
     judgments = make_list({"q": dict.fromkeys(case["judged_docids"], 1)})
     runs = [make_run({"q": case["result_docids"]})]
     found = overlap(judgments, runs, align(judgments, runs))

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared_cases import shared_case
 
 from relgate.eval.metrics.align import align
 from relgate.eval.metrics.compare import (
@@ -144,8 +144,7 @@ def test_settings_that_mean_nothing_are_refused() -> None:
 
 
 def test_m16_an_unreadable_value_is_neither_0_nor_dropped_in_silence(shared: Path) -> None:
-    lines = (shared / "cases" / "cases.jsonl").read_text("utf-8").splitlines()
-    case = next(c for c in map(json.loads, lines) if c["id"] == "M16")
+    case = shared_case(shared, "M16")
     before = np.array(case["input"]["system_a"], np.float64)
     after = np.array(case["input"]["system_b"], np.float64)
     found = compare_values(before, after, name="grade")

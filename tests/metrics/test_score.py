@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from itertools import pairwise
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from shared_cases import shared_cases
 
 from relgate.eval.lists.build import ListBuilder
 from relgate.eval.lists.types import SCALES, Provenance, Query, Source
@@ -29,8 +29,7 @@ def one(scores: Any, metric: Metric = Metric.NDCG) -> float:
 
 @pytest.fixture(scope="module")
 def cases(shared: Path) -> dict[str, dict[str, Any]]:
-    lines = (shared / "cases" / "cases.jsonl").read_text("utf-8").splitlines()
-    return {case["id"]: case for case in map(json.loads, lines)}
+    return shared_cases(shared)
 
 
 def test_i08_a_repeated_judgment_enters_the_ideal_once(cases, make_run) -> None:

@@ -7,11 +7,11 @@ import gc
 import inspect
 import json
 import time
-from pathlib import Path
 
 import pytest
 from google.genai import errors
 from provider_errors import everything_of, failed
+from shared_cases import shared_case
 
 from relgate.judge.providers.gemini import gemini_generate
 from relgate.judge.providers.gemini_reply import failure_of
@@ -34,11 +34,6 @@ def ask(peer, wire):
 
     ask.make = make
     return ask
-
-
-def case_of(shared: Path, name: str):
-    lines = (shared / "cases" / "cases.jsonl").read_text("utf-8").splitlines()
-    return next(c for c in map(json.loads, lines) if c["id"] == name)
 
 
 # --- what goes out
@@ -181,14 +176,14 @@ def test_a_continuation_is_reported_and_not_paid_for_unseen(peer, wire, ask):
 
 
 def test_p14_thinking_that_used_up_the_budget_is_length_without_text(peer, wire, ask, shared):
-    assert case_of(shared, "P14")["input"]["finish_reason"] == "MAX_TOKENS"
+    assert shared_case(shared, "P14")["input"]["finish_reason"] == "MAX_TOKENS"
     peer.says(wire.gemini(finish="MAX_TOKENS"))
     reply = ask()
     assert (reply.finish_reason, reply.text, reply.data) == ("length", None, None)
 
 
 def test_p18_a_blocked_prompt_is_blocked_and_the_next_call_works(peer, wire, ask, shared):
-    response = case_of(shared, "P18")["input"]["response"]
+    response = shared_case(shared, "P18")["input"]["response"]
     body = {
         "candidates": response["candidates"],
         "promptFeedback": {"blockReason": response["prompt_feedback"]["block_reason"]},
@@ -210,7 +205,7 @@ def test_neither_an_answer_nor_a_reason_is_a_provider_failure(peer, wire, ask):
 
 
 def test_p19_the_schema_goes_out_as_the_api_takes_it(peer, wire, ask, shared):
-    schema = case_of(shared, "P19")["input"]["schema"]
+    schema = shared_case(shared, "P19")["input"]["schema"]
     peer.says(wire.gemini("{}"))
     ask(schema=schema)
     sent = peer.bodies[0]["generationConfig"]
@@ -220,7 +215,7 @@ def test_p19_the_schema_goes_out_as_the_api_takes_it(peer, wire, ask, shared):
 
 
 def test_p19_a_400_is_not_retried_and_stops_the_run_with_one_clear_message(peer, wire, ask, shared):
-    assert case_of(shared, "P19")["right"]["expect"]["retries_on_400"] == 0
+    assert shared_case(shared, "P19")["right"]["expect"]["retries_on_400"] == 0
     said = 'Invalid JSON payload received. Unknown name "additional_properties"'
     peer.says(wire.gemini_error(400, "INVALID_ARGUMENT", said))
     error = failed(ask)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
+from shared_cases import shared_case
 
 from relgate.eval.report.escape import markdown_text, terminal_text
 
 
 def test_case_s05_no_escape_byte_reaches_a_terminal(shared: Path):
-    lines = (shared / "cases/cases.jsonl").read_text("utf-8").splitlines()
-    case = next(c for c in map(json.loads, lines) if c["id"] == "S05")
+    case = shared_case(shared, "S05")
     shown = terminal_text(case["input"]["doc_text"])
     assert shown.count("\x1b") == case["right"]["expect"]["esc_bytes_on_tty"]
     assert "\\x1b[2J\\x1b]0;x\\x07" in shown

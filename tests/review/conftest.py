@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from shared_cases import shared_cases
 
 from relgate.eval.lists.build import ListBuilder
 from relgate.eval.lists.types import SCALES, JudgmentList, Provenance, Query, Source
@@ -227,6 +228,4 @@ def of() -> Make:
 @pytest.fixture(scope="session")
 def case(shared: Path) -> Make:
     """A shared case by its id."""
-    lines = (shared / "cases/cases.jsonl").read_text("utf-8").splitlines()
-    cases = {found["id"]: found for found in map(json.loads, lines)}
-    return cases.__getitem__
+    return shared_cases(shared).__getitem__

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from refusals import refusal
+from shared_cases import shared_case
 
 from relgate.eval.lists.types import Query
 from relgate.eval.runs.read import read_run
@@ -33,16 +34,11 @@ def _refused(path: Path, word: str, *, line: int | None = None) -> str:
     return refusal(read_run, path, word, line=line)
 
 
-def _case(shared: Path, case_id: str) -> dict:
-    lines = (shared / "cases/cases.jsonl").read_text("utf-8").splitlines()
-    return next(case for case in map(json.loads, lines) if case["id"] == case_id)
-
-
 # --- TREC ---
 
 
 def test_a_trec_run_splits_at_any_ascii_blank(tmp_path, shared):
-    case = _case(shared, "I06")
+    case = shared_case(shared, "I06")
     run = read_run(_write(tmp_path, case["input"]["run"], "a.run"))
     assert run.docs == (("d1", "d2", "d3"),)
     assert (run.format, run.name) == ("trec", "tag")
