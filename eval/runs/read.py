@@ -13,6 +13,7 @@ from relgate.eval.lists.jsontext import Content, json_lines
 from relgate.eval.lists.parquet import ParquetTable, is_parquet, parquet_table
 from relgate.eval.lists.quepid import quepid_kind
 from relgate.eval.runs.clean import Order, Ranked, clean_run_columns
+from relgate.eval.runs.opensearch import is_opensearch_experiment, read_opensearch_experiment
 from relgate.eval.runs.plain import is_plain_run, is_run_row, read_jsonl_run, read_plain_run
 from relgate.eval.runs.quepid import read_quepid_snapshot
 from relgate.eval.runs.rank_eval import is_rank_eval_response, read_rank_eval
@@ -46,6 +47,9 @@ _READERS: Mapping[str, Callable[[Content, _Asked], Run]] = MappingProxyType(
             csv_run_table(content), name=asked.name, only=asked.only
         ),
         "quepid-snapshot": lambda content, asked: read_quepid_snapshot(
+            content.value, content.path, asked.name
+        ),
+        "opensearch-experiment": lambda content, asked: read_opensearch_experiment(
             content.value, content.path, asked.name
         ),
         "rank-eval-response": lambda content, asked: read_rank_eval(
@@ -136,6 +140,8 @@ def _detect_json(content: Content) -> str | None:
         return "quepid-snapshot"
     if is_run_row(value):
         return "jsonl"
+    if is_opensearch_experiment(value):
+        return "opensearch-experiment"
     if is_rank_eval_response(value):
         return "rank-eval-response"
     return "json" if is_plain_run(value) else None

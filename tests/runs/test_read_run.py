@@ -415,3 +415,34 @@ def test_bad_input_is_one_line_with_file_place_and_mend(tmp_path, raw, word, lin
 )
 def test_what_is_often_taken_for_a_run_is_named(tmp_path, value, said):
     _refused(_write(tmp_path, value), said)
+
+
+EXPERIMENT = {
+    "searchText": "red shoes",
+    "documentIds": ["p1", "p7"],
+    "metrics": [{"metric": "NDCG@8", "value": 0.71}],
+    "searchConfigurationId": "c",
+    "judgmentIds": ["j"],
+}
+OTHER = {**EXPERIMENT, "searchText": "oak desk", "documentIds": []}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [[EXPERIMENT, OTHER], {"hits": {"hits": [{"_source": EXPERIMENT}, {"_source": OTHER}]}}],
+)
+def test_results_of_an_opensearch_experiment_are_a_run(tmp_path, value):
+    run = read_run(_write(tmp_path, value))
+    assert run.format == "opensearch-experiment"
+    assert [query.shown for query in run.queries] == ["red shoes", "oak desk"]
+    assert run.docs == (("p1", "p7"), ())
+    assert read_run(_write(tmp_path, EXPERIMENT)).docs == (("p1", "p7"),)
+
+
+def test_two_search_configurations_are_two_runs(tmp_path):
+    both = [EXPERIMENT, {**EXPERIMENT, "searchConfigurationId": "d"}]
+    assert "'c', 'd'" in _refused(_write(tmp_path, both), "2 search configurations")
+
+
+def test_a_query_with_two_results_is_refused(tmp_path):
+    _refused(_write(tmp_path, [EXPERIMENT, EXPERIMENT]), "two results")
