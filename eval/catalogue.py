@@ -20,7 +20,7 @@ from relgate.judge.prompt import candidate_fields, candidate_summary, one_line
 from relgate.judge.types import Candidate
 from relgate.rubrics.errors import InputError
 
-__all__ = ["Catalogue", "read_catalogue"]
+__all__ = ["Catalogue", "read_catalogue", "tells_products"]
 
 _ID = ("id", "doc_id", "product_id", "_id", "docid", "sku")
 
@@ -146,6 +146,13 @@ def _first(value: Json) -> str:
     if isinstance(value, list):
         value = value[0] if value else None
     return value.strip() if isinstance(value, str) else ""
+
+
+def tells_products(names: Iterable[str]) -> bool:
+    """Whether columns of these names hold ids and a field of products that a judge sees."""
+    folded = [fold(name) for name in names]
+    shown = bool(candidate_fields(dict.fromkeys(folded, "x")))
+    return "_source" in folded or (shown and any(name in _ID for name in folded))
 
 
 def read_catalogue(

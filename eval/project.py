@@ -5,9 +5,10 @@ Flags override the file, the file overrides the defaults. Paths in the file are 
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -268,12 +269,12 @@ def _nearest(name: str, known: Iterable[str]) -> str:
 _TEMPLATE = """\
 # relgate: settings of this project. Flags override them. Paths are relative to this file.
 
-judgments = "judgments.csv"      # query, doc_id, rating; also TREC qrels, Quepid, _rank_eval
+{judgments}# query, doc_id, rating; also TREC qrels, Quepid, _rank_eval
 scale = "0-3"                    # {scales}: never guessed from the values
 # judgments_source = "human"     # who made rows that do not say: human, rule, import
-catalogue = "catalogue.jsonl"    # product texts: what the judge sees (JSONL, CSV, Parquet)
-# queries = "queries.csv"        # query_id, query, head, critical, stratum, weight
-# change = "change.toml"         # what is under review: type, intent, description, head_queries
+{catalogue}# product texts: what the judge sees (JSONL, CSV, Parquet)
+{queries}# query_id, query, head, critical, stratum, weight
+{change}# what is under review: type, intent, description, head_queries
 
 k = 10
 floor = 2                        # least grade that counts as relevant
@@ -329,8 +330,22 @@ fail_on = "needs-work"           # the mildest verdict that fails: needs-work, b
 """
 
 
-def write_template(path: Path) -> None:
+_EXAMPLES = {
+    "judgments": "judgments.csv",
+    "catalogue": "catalogue.jsonl",
+    "queries": "queries.csv",
+    "change": "change.toml",
+}
+_COMMENTS_AT = 33
+
+
+def write_template(path: Path, files: Mapping[str, str]) -> None:
     """Writes a commented `relgate.toml`.
+
+    Args:
+        path: where; it must not be there.
+        files: {setting: file} of `judgments`, `catalogue`, `queries` and `change`, relative to the
+            settings; one that is left out stands as a comment with an example.
 
     Raises:
         UsageError: the file is there already.
@@ -338,4 +353,17 @@ def write_template(path: Path) -> None:
     if path.exists():
         raise UsageError(f"{path} is there already; edit it, or remove it first")
     budgets = "\n".join(f"# {name} = {value}" for name, value in ReviewSettings().numbers().items())
-    write_text_atomic(path, _TEMPLATE.format(scales=", ".join(SCALES), budgets=budgets))
+    lines = {
+        name: f"{name} = {_toml_text(files[name])}"
+        if name in files
+        else f"# {name} = {_toml_text(example)}"
+        for name, example in _EXAMPLES.items()
+    }
+    named = {name: f"{line} ".ljust(_COMMENTS_AT) for name, line in lines.items()}
+    text = _TEMPLATE.format(scales=", ".join(SCALES), budgets=budgets, **named)
+    write_text_atomic(path, text)
+
+
+def _toml_text(value: str) -> str:
+    """A TOML basic string: JSON's escapes are TOML's, but for the delete character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -17,7 +17,7 @@ from relgate.eval.lists.table import open_table
 from relgate.eval.lists.types import Query, match_key
 from relgate.rubrics.errors import InputError
 
-__all__ = ["QueryRow", "QueryTable", "golden_table", "read_queries"]
+__all__ = ["QueryRow", "QueryTable", "golden_table", "read_queries", "tells_queries"]
 
 _ID = ("query_id", "qid", "queryid", "id")
 _TEXT = ("query", "text", "query_text", "querytext")
@@ -139,6 +139,11 @@ def read_queries(path: str | Path) -> QueryTable:
             a weight that is no number from 0 up, an unknown set or expectation, an id twice.
     """
     return _table(load_content(path))
+
+
+def tells_queries(names: Iterable[str]) -> bool:
+    """Whether one of the columns is what people typed, and says so by its name."""
+    return any(fold(name) in _TEXT and fold(name) != "text" for name in names)
 
 
 def golden_table(path: str | Path) -> QueryTable | None:

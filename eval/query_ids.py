@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from relgate.eval.lists.types import Query, match_key
 from relgate.eval.wording import counted, named
 
-__all__ = ["bare_queries", "opaque_queries", "reads_as_text"]
+__all__ = ["bare_queries", "opaque_queries", "reads_as_text", "without_texts_elsewhere"]
 
 _WITHIN = frozenset("'\u2019-&.,/+!?\"")  # the second is the apostrophe that is set in print
 _WORDS_BESIDE_DIGITS = 2
@@ -65,15 +65,17 @@ def bare_queries(queries: Iterable[Query], who: str = "the judge sees") -> tuple
     return tuple(said)
 
 
-def opaque_queries(queries: Iterable[Query], elsewhere: Iterable[Query] = ()) -> str | None:
-    """A warning when all that is known of the queries looks like ids: a judge would see those.
-
-    Args:
-        queries: those of the list.
-        elsewhere: those of the runs, which may hold the texts.
-    """
+def without_texts_elsewhere(
+    queries: Iterable[Query], elsewhere: Iterable[Query]
+) -> tuple[Query, ...]:
+    """The queries of a list whose text does not stand in the runs either."""
     told = {match_key(query.id) for query in elsewhere if not query.is_bare}
-    shown = [query.shown for query in queries if match_key(query.id) not in told]
+    return tuple(query for query in queries if match_key(query.id) not in told)
+
+
+def opaque_queries(queries: Iterable[Query]) -> str | None:
+    """A warning when the texts of the queries all look like ids: a judge would see those."""
+    shown = [query.text for query in queries if query.text is not None]
     if len(shown) < _OPAQUE_FROM or not all(_OPAQUE.fullmatch(text) for text in shown):
         return None
     return (

@@ -22,7 +22,10 @@ from relgate.judge.tokens import TokenRange, reply_tokens, token_range
 from relgate.judge.types import CallError, Generate, GenerateReply, GenerateRequest, GradeError
 from relgate.rubrics.errors import UsageError
 
-__all__ = ["CallEngine", "CallPolicy", "CallStats"]
+__all__ = ["GO_ON", "CallEngine", "CallPolicy", "CallStats"]
+
+GO_ON = "; run again to go on: what is graded is kept"
+"""What a stop at a limit ends with; untrue where nothing is kept, around a cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,9 +279,7 @@ class CallEngine:
         return most
 
     def _stop_at(self, why: str) -> None:
-        self.stopped = CallError(
-            GradeError.NOT_ASKED, f"{why}; run again to go on: what is graded is kept", fatal=True
-        )
+        self.stopped = CallError(GradeError.NOT_ASKED, why + GO_ON, fatal=True)
         raise CallError(GradeError.NOT_ASKED, f"not asked: {self.stopped.message}")
 
     def _count(self, reply: GenerateReply, most_usd: float) -> None:

@@ -31,7 +31,6 @@ from relgate.eval.cli.load import (
     load_judge,
     load_queries,
     require,
-    say_bare_queries,
     texts_of_table,
     two_columns,
     writable,
@@ -203,9 +202,7 @@ def _labels(output: Output, project: Project, flags: dict[str, Any]) -> tuple[Ju
     )
     output.remark(f"{found.path}: {len(found.judgments):,} labels, read as {found.format}")
     votes = votes_in(found.votes, found.judgments)
-    labels = texts_of_table(project, output, found.judgments)
-    say_bare_queries(output, labels.queries)
-    return labels, votes
+    return texts_of_table(project, output, found.judgments), votes
 
 
 def _groups(table: QueryTable | None, human: Path | None) -> GroupsOf:

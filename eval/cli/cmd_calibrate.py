@@ -14,6 +14,7 @@ from relgate.eval.cli.common import (
     output_options,
     settings,
     spending_options,
+    system_model_option,
 )
 
 __all__ = ["command"]
@@ -45,6 +46,7 @@ __all__ = ["command"]
     "--judge-family", "families", multiple=True,
     help="Its model family, where its name does not tell; one for all, or one for each --judge.",
 )  # fmt: skip
+@system_model_option
 @click.option(
     "--grades", type=FILE, multiple=True,
     help="Recorded grades of a judge; repeatable, which compares.",
@@ -83,7 +85,7 @@ def command(**flags: Any) -> None:  # noqa: ANN401 - click
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
     names = ("scale", "catalogue", "queries", "floor", "policy", "certificates", "cache",
-             "max_calls", "max_cost")  # fmt: skip
+             "max_calls", "max_cost", "system_models")  # fmt: skip
     given = {name: flags[name] for name in names} | {"tuning": flags["tuning"] or None}
     project = settings(output, flags["config"], given)
     judges = work.wanted(project, flags)
@@ -104,7 +106,14 @@ def command(**flags: Any) -> None:  # noqa: ANN401 - click
 
 def _refuse_idle(flags: dict[str, Any]) -> None:
     """A flag on calls does nothing for grades that were recorded."""
-    for flag in ("dry_run", "max_calls", "max_cost", "families", "cache"):
-        if flags[flag] not in {None, False, ()}:
-            name = "judge-family" if flag == "families" else flag.replace("_", "-")
+    given = {
+        "dry-run": flags["dry_run"],
+        "max-calls": flags["max_calls"] is not None,
+        "max-cost": flags["max_cost"] is not None,
+        "judge-family": bool(flags["families"]),
+        "system-model": flags["system_models"] is not None,
+        "cache": flags["cache"] is not None,
+    }
+    for name, said in given.items():
+        if said:
             raise click.UsageError(f"--{name} is for judges that are asked; --grades makes no call")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +16,9 @@ from relgate.eval.cli.common import (
     list_options,
     now,
     output_options,
-    progress,
     settings,
+    spending_options,
+    system_model_option,
 )
 from relgate.rubrics.errors import InputError, PlatformError
 
@@ -28,12 +28,14 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-Pair = tuple[str, str, str]
-"""Query, document id, text as the judge sees it."""
-
 _MOVED = 1
+_INCOMPLETE = 1
+_LEAST_PAIRS = 10
 _LEAST_SHARE = 0.9  # fewer graded pairs tell of an outage, not of drift
-_NAMES = ("judgments", "scale", "judgments_source", "catalogue", "queries", "judge", "judge_family")
+_NAMES = (
+    "judgments", "scale", "judgments_source", "catalogue", "queries", "judge", "judge_family",
+    "system_models", "max_calls", "max_cost",
+)  # fmt: skip
 _CHECK_NAMES = (*_NAMES, "certificates")
 
 
@@ -50,19 +52,30 @@ def command() -> None:
 @click.option("--catalogue", type=FILE, help="Product texts: what the judge sees.")
 @click.option("--queries", type=FILE, help="Query texts.")
 @judge_options
-@click.option("--pairs", type=click.IntRange(10, 10_000), default=50, help="How many; 50.")
+@system_model_option
+@click.option(
+    "--pairs", type=click.IntRange(_LEAST_PAIRS, 10_000), default=50, help="How many; 50."
+)
 @click.option("--out", type=FILE, required=True, help="The file to write.")
-@click.option("--dry-run", is_flag=True, help="Say what would be asked, ask nothing.")
+@spending_options
 @config_option
 @output_options
-def freeze(**flags: Any) -> None:  # noqa: ANN401 - click
-    """Draw pairs of the judgment list, have the judge grade them twice, write text and grades."""
+def freeze(**flags: Any) -> int:  # noqa: ANN401 - click
+    """Draw pairs of the judgment list, have the judge grade them twice, write text and grades.
+
+    Exit code 1 when a limit left pairs out: what is written is then smaller than was asked for.
+    """
     from relgate.eval.agreement.canary_file import (  # noqa: PLC0415 - pydantic
         CanaryFile,
         CanaryPair,
         write_canary,
     )
     from relgate.eval.cli import load  # noqa: PLC0415 - numpy
+    from relgate.eval.cli.canary_asking import (  # noqa: PLC0415 - numpy
+        draw_pairs,
+        grade_pairs,
+        say_plan,
+    )
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
     project = settings(output, flags["config"], {name: flags[name] for name in _NAMES})
@@ -71,20 +84,24 @@ def freeze(**flags: Any) -> None:  # noqa: ANN401 - click
     opened = load.load_judge(
         project, output, labels=labels, catalogue=catalogue, plan_only=flags["dry_run"]
     )
-    drawn = _drawn(labels, catalogue, flags["pairs"])
-    load.say_bare_queries(output, labels.queries)
-    _say_plan(output, project, opened, drawn, gradings=2)
+    drawn = draw_pairs(labels, catalogue, flags["pairs"])
+    say_plan(output, project, opened, drawn, gradings=2)
     if flags["dry_run"]:
-        return
+        return 0
     load.writable(flags["out"].parent)
-    first, second = (_grades(output, opened, drawn) for _ in range(2))
+    first, second = (grade_pairs(output, opened, drawn) for _ in range(2))
     kept = [
         CanaryPair(query=query, doc_id=doc, text=text, grade=one, again=two)
-        for (query, doc, text), one, two in zip(drawn, first, second, strict=True)
+        for (query, doc, text), one, two in zip(drawn, first.grades, second.grades, strict=True)
         if one is not None and two is not None
     ]
-    if not kept:
+    if not kept and not second.stopped:
         raise PlatformError("the judge gave no grade at all; mend its calls and run again")
+    if second.stopped and len(kept) < _LEAST_PAIRS:
+        raise PlatformError(
+            f"{second.not_said}; {len(kept)} pairs were graded twice, fewer than {_LEAST_PAIRS}: "
+            "nothing is frozen; freeze anew, with fewer --pairs or a higher limit"
+        )
     judge = opened.judge
     canary = CanaryFile(
         judge_version=judge.version,
@@ -95,19 +112,34 @@ def freeze(**flags: Any) -> None:  # noqa: ANN401 - click
     )
     write_canary(flags["out"], canary)
     flips = sum(pair.grade != pair.again for pair in kept)
-    output.line(f"{len(kept)} pairs frozen, {flips} of them graded differently the second time")
-    output.document({"pairs": len(kept), "flips": flips, "out": str(flags["out"])})
+    output.line(
+        f"{len(kept)} of {len(drawn)} pairs frozen, {flips} of them graded differently the second "
+        "time"
+    )
+    output.document(
+        {
+            "pairs": len(kept),
+            "drawn": len(drawn),
+            "not_asked": second.not_asked,
+            "flips": flips,
+            "out": str(flags["out"]),
+        }
+    )
+    if second.stopped:
+        output.line(f"incomplete: {second.not_said}; freeze anew for the whole")
+    return _INCOMPLETE if second.stopped else 0
 
 
 @command.command("check")
 @click.argument("canary", type=FILE)
 @judge_options
+@system_model_option
 @list_options
 @click.option("--catalogue", type=FILE, help="Product texts, where the baseline judge needs them.")
 @click.option("--queries", type=FILE, help="Query texts, likewise.")
 @click.option("--review", type=FILE, help="A review.json: was it search that moved?")
 @click.option("--certificates", type=FILE, help="Folder of certificates: where an alarm is kept.")
-@click.option("--dry-run", is_flag=True, help="Say what would be asked, ask nothing.")
+@spending_options
 @config_option
 @output_options
 def check(canary: Path, **flags: Any) -> int:  # noqa: ANN401 - click
@@ -120,6 +152,7 @@ def check(canary: Path, **flags: Any) -> int:  # noqa: ANN401 - click
 
     from relgate.eval.agreement.canary import drift_of, what_moved  # noqa: PLC0415
     from relgate.eval.agreement.canary_file import read_canary  # noqa: PLC0415
+    from relgate.eval.cli.canary_asking import grade_pairs, say_plan  # noqa: PLC0415 - numpy
     from relgate.eval.cli.load import writable  # noqa: PLC0415
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
@@ -128,21 +161,23 @@ def check(canary: Path, **flags: Any) -> int:  # noqa: ANN401 - click
     metric_p = None if flags["review"] is None else _metric_p(flags["review"])
     opened = _judge(output, project, flags)
     pairs = [(pair.query, pair.doc_id, pair.text) for pair in frozen.pairs]
-    _say_plan(output, project, opened, pairs, gradings=1)
+    say_plan(output, project, opened, pairs, gradings=1)
     if flags["dry_run"]:
         return 0
     writable(project.certificates)  # an alarm that cannot be kept is found out before it costs
     same_judge = opened.judge.fingerprint == frozen.fingerprint
     if not same_judge:
         output.line("Note: another judge than was frozen (model, prompt or settings changed)")
-    today = _grades(output, opened, pairs)
-    graded = [grade is not None for grade in today]
+    today = grade_pairs(output, opened, pairs)
+    if today.stopped:
+        raise PlatformError(f"{today.not_said}: an incomplete canary gives no verdict; check again")
+    graded = [grade is not None for grade in today.grades]
     if sum(graded) < _LEAST_SHARE * len(pairs):
         raise PlatformError(
             f"{len(pairs) - sum(graded)} of {len(pairs)} pairs got no grade: an outage says "
             "nothing of drift; run again"
         )
-    kept = [(p, g) for p, g in zip(frozen.pairs, today, strict=True) if g is not None]
+    kept = [(p, g) for p, g in zip(frozen.pairs, today.grades, strict=True) if g is not None]
     drift = drift_of(
         *(np.array(column) for column in zip(*((p.grade, p.again, g) for p, g in kept),
                                              strict=True)),
@@ -150,6 +185,8 @@ def check(canary: Path, **flags: Any) -> int:  # noqa: ANN401 - click
         floor=opened.rubric.floor,
     )  # fmt: skip
     verdict = what_moved(drift, metric_p=metric_p)
+    if len(kept) < len(pairs):
+        output.line(f"{len(pairs) - len(kept)} of {len(pairs)} pairs got no grade and do not count")
     output.line(
         f"{drift.changed} of {drift.pairs} pairs have another grade than on {frozen.frozen_at} "
         f"({drift.flipped_then} flipped then); mean {drift.mean_shift:+.3f} grades"
@@ -166,46 +203,11 @@ def check(canary: Path, **flags: Any) -> int:  # noqa: ANN401 - click
             "same_judge": same_judge,
             "metric_p": metric_p,
             "alarm": alarm,
+            "failed": len(pairs) - len(kept),
             **asdict(drift),
         }
     )
     return _MOVED if drift.moved else 0
-
-
-def _say_plan(
-    output: Output,
-    project: Any,  # noqa: ANN401
-    opened: Any,  # noqa: ANN401
-    pairs: Sequence[Pair],
-    *,
-    gradings: int,
-) -> None:
-    """What is asked around the cache and what it costs; only a dry run puts it on stdout."""
-    from relgate.eval.cli.show import plan_lines  # noqa: PLC0415
-    from relgate.eval.gaps.find import QueryGaps  # noqa: PLC0415
-    from relgate.eval.gaps.plan import plan_document, plan_fill  # noqa: PLC0415
-    from relgate.eval.lists.types import Query  # noqa: PLC0415
-    from relgate.judge.types import Candidate  # noqa: PLC0415
-
-    texts = {doc_id: text for _, doc_id, text in pairs}
-    plan = plan_fill(
-        [
-            QueryGaps(Query(query), doc_ids=tuple(docs), returned=len(docs))
-            for query, places in _by_query(pairs).items()
-            for docs in ([pairs[at][1] for at in places],)
-        ],
-        lambda doc_id: Candidate(doc_id, texts[doc_id]),
-        llm=opened.llm,
-        cached=None,
-        price=None if opened.llm is None else project.price(opened.llm.model),
-        votes=opened.votes * gradings,
-    )
-    dry = click.get_current_context().params["dry_run"]
-    times = "twice" if gradings > 1 else "once"
-    for line in plan_lines(plan, f"to grade {times}, around the cache"):
-        (output.line if dry else output.remark)(line)
-    if dry:
-        output.document({**plan_document(plan), "gradings": gradings})
 
 
 def _alarm(
@@ -262,63 +264,3 @@ def _metric_p(path: Path) -> float | None:
     if not isinstance(p, int | float):
         raise InputError("no p of the change in it", path=path, mend="give a review.json")
     return float(p)
-
-
-def _drawn(labels: Any, catalogue: Any, n: int) -> list[Pair]:  # noqa: ANN401
-    """Pairs by the hash of query and document, as even over the grades as the list allows."""
-    import hashlib  # noqa: PLC0415
-
-    by_grade: dict[int, list[tuple[str, Pair]]] = {}
-    for row in labels.rows():
-        candidate = catalogue.candidate(row.doc_id)
-        if candidate is not None:
-            pair = (row.query.shown, row.doc_id, candidate.text)
-            lot = hashlib.sha256("\0".join(pair[:2]).encode("utf-8", "surrogatepass")).hexdigest()
-            by_grade.setdefault(row.grade, []).append((lot, pair))
-    ranked = sorted(
-        (place, lot, pair)
-        for group in by_grade.values()
-        for place, (lot, pair) in enumerate(sorted(group))
-    )
-    if not ranked:
-        raise InputError(
-            "no labelled document has a text in the catalogue",
-            path=catalogue.path,
-            mend="give that of the index that was labelled, with a title or a text",
-        )
-    return [pair for _, _, pair in ranked[:n]]
-
-
-def _by_query(pairs: Sequence[Pair]) -> dict[str, list[int]]:
-    """Where each query's pairs stand."""
-    places: dict[str, list[int]] = {}
-    for at, (query, _, _) in enumerate(pairs):
-        places.setdefault(query, []).append(at)
-    return places
-
-
-def _grades(
-    output: Output,
-    opened: Any,  # noqa: ANN401
-    pairs: Sequence[Pair],
-) -> list[int | None]:
-    """The judge's grades, asked around the cache, one call a query; None for a failed one."""
-    from relgate.judge.sync import run_sync  # noqa: PLC0415
-    from relgate.judge.types import Candidate  # noqa: PLC0415
-
-    judge = opened.uncached or opened.judge  # the cache would answer for the judge
-    report = progress(output, "graded", opened.spent)
-    out: list[int | None] = [None] * len(pairs)
-    done = 0
-
-    async def ask() -> None:
-        nonlocal done
-        for query, places in _by_query(pairs).items():
-            asked = [Candidate(pairs[at][1], pairs[at][2]) for at in places]
-            for at, hit in zip(places, await judge.grade(query, asked), strict=True):
-                out[at] = hit.grade if hit.graded else None
-            done += len(places)
-            report(done, len(pairs))
-
-    run_sync(ask())
-    return out

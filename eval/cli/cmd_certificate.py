@@ -61,9 +61,9 @@ def _show_one(output: Output, path: Path, c: Certificate) -> None:
     from relgate.eval.agreement.words import HEADLINE_FIGURES, shown_figure  # noqa: PLC0415
 
     output.table(
-        str(path),
+        f"Certificate of {c.judge_version}",
         ["", ""],
-        [[name, value] for name, value in _facts(c).items()],
+        [["file", str(path)], *([name, value] for name, value in _facts(c).items())],
         text_columns=(0, 1),
     )
     output.table(

@@ -15,6 +15,7 @@ from relgate.eval.cli.common import (
     list_options,
     output_options,
     settings,
+    system_model_option,
 )
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _NO_GRADE = 6
 @click.option("--text", "texts", multiple=True, help="A text to judge; repeatable.")
 @click.option("--catalogue", type=FILE, help="Product texts, for DOC_IDS.")
 @judge_options
-@click.option("--system-model", "system_models", multiple=True, help="A model in the pipeline.")
+@system_model_option
 @click.option("--rubric", help="Built-in tag or file.")
 @click.option("--cache", type=FILE, help="Folder of paid grades, or redis://...")
 @click.option(
@@ -55,11 +56,9 @@ def command(
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
     names = ("judgments", "scale", "judgments_source", "catalogue", "judge", "judge_family",
-             "rubric", "cache")  # fmt: skip
+             "rubric", "cache", "system_models")  # fmt: skip
     given = {name: flags[name] for name in names}
-    project = settings(
-        output, flags["config"], given | {"system_models": flags["system_models"] or None}
-    )
+    project = settings(output, flags["config"], given)
     if not query.strip():
         raise click.UsageError("the query is empty")
     if not doc_ids and not texts:

@@ -25,6 +25,7 @@ from relgate.eval.cli.common import (
     run_format_option,
     settings,
     spending_options,
+    system_model_option,
 )
 
 __all__ = ["command"]
@@ -35,7 +36,7 @@ _ELSEWHERE = "name another --report"
 _SETTINGS = (
     "judgments", "scale", "judgments_source", "catalogue", "queries", "judge", "judge_family",
     "k", "floor", "gain", "no_ideal", "certificates", "cache", "max_calls", "max_cost",
-    "engine", "ray_address", "ray_workers",
+    "engine", "ray_address", "ray_workers", "system_models",
 )  # fmt: skip
 
 
@@ -44,7 +45,7 @@ _SETTINGS = (
 @click.option("--catalogue", type=FILE, help="Product texts as they are now.")
 @click.option("--queries", type=FILE, help="Query texts.")
 @judge_options
-@click.option("--system-model", "system_models", multiple=True, help="A model in the pipeline.")
+@system_model_option
 @click.option(
     "--max-age-days", type=FiniteRange(0, 100_000), help="Older judgments are stale; no limit."
 )
@@ -70,7 +71,6 @@ def command(runs: tuple[Path, ...], out: Path, report: Path | None, **flags: Any
 
     output = Output(as_json=flags["as_json"], quiet=flags["quiet"], no_color=flags["no_color"])
     given = {name: flags[name] for name in _SETTINGS}
-    given["system_models"] = flags["system_models"] or None
     project = settings(output, flags["config"], given)
     folder = report or out.with_suffix(".refresh")
     written_as = list_format(out)

@@ -24,6 +24,7 @@ from relgate.eval.cli.common import (
     run_format_option,
     settings,
     spending_options,
+    system_model_option,
 )
 
 __all__ = ["command"]
@@ -55,12 +56,7 @@ def _print_schema(ctx: click.Context, _param: click.Parameter, value: bool) -> N
 @click.option("--description", help="The change in a few words.")
 @click.option("--sha", help="The commit; read from the CI environment by default.")
 @click.option("--head-query", "head_queries", multiple=True, help="A head query; repeatable.")
-@click.option(
-    "--system-model",
-    "system_models",
-    multiple=True,
-    help="A model in the pipeline; 'none' says that there is none.",
-)
+@system_model_option
 @click.option(
     "--mode",
     "modes",
@@ -192,11 +188,9 @@ def _project(output: Output, flags: Mapping[str, Any]) -> Any:  # noqa: ANN401 -
         "judgments", "scale", "judgments_source", "catalogue", "queries", "change", "k",
         "floor", "gain", "no_ideal", "judge", "judge_family", "fill", "judge_error",
         "certificates", "cache", "fail_on", "out", "max_calls", "max_cost",
-        "engine", "ray_address", "ray_workers",
+        "engine", "ray_address", "ray_workers", "system_models",
     )  # fmt: skip
-    given = {name: flags[name] for name in names}
-    models = {"system_models": flags["system_models"] or None}
-    return settings(output, flags["config"], given | models)
+    return settings(output, flags["config"], {name: flags[name] for name in names})
 
 
 def _deliver(

@@ -163,6 +163,31 @@ def judge_options(function: F) -> F:
     )(function)
 
 
+def system_model_option(function: F) -> F:
+    """`--system-model`: None when it is not given, no model at all for `none`."""
+    return click.option(
+        "--system-model",
+        "system_models",
+        multiple=True,
+        callback=_declared_models,
+        help="A model that writes, rewrites or reranks in the pipeline; repeatable. "
+        "'none' says that there is none.",
+    )(function)
+
+
+def _declared_models(
+    _context: click.Context, _parameter: click.Parameter, models: tuple[str, ...]
+) -> tuple[str, ...] | None:
+    said = {model.strip().casefold() for model in models}
+    if "" in said:
+        raise click.BadParameter("a model without a name; 'none' says that there is none")
+    if "none" in said:
+        if len(said) > 1:
+            raise click.BadParameter("'none' says that there is no model, and one is named beside")
+        return ()
+    return models or None
+
+
 def spending_options(function: F) -> F:
     """`--dry-run`, `--max-calls`, `--max-cost`."""
     return _stack(
@@ -243,6 +268,7 @@ class Output:
         self.as_json = as_json
         self.quiet = quiet
         self.no_color = no_color or "NO_COLOR" in os.environ
+        self._remarked = set[str]()
         self._secrets = known_secrets(os.environ)
         self._in_ci = heeds_commands(os.environ)
         self._stdout = sys.stdout
@@ -274,8 +300,9 @@ class Output:
             click.echo(self.clean(" ".join(text.splitlines())))
 
     def remark(self, text: str) -> None:
-        """One line beside the result."""
-        if not self.quiet:
+        """One line beside the result; what was said is not said again."""
+        if not self.quiet and text not in self._remarked:
+            self._remarked.add(text)
             click.echo(self.clean(f"relgate: {' '.join(text.splitlines())}"), err=True)
 
     def document(self, value: Mapping[str, Any]) -> None:
@@ -320,9 +347,7 @@ class Output:
         from rich.text import Text  # noqa: PLC0415
 
         table = Table(
-            title=Text(self.clean(title)) if title else None,
             box=box.SIMPLE_HEAD,
-            title_justify="left",
             pad_edge=False,
         )
         for i, name in enumerate(columns):
@@ -334,7 +359,10 @@ class Output:
         for row in rows:
             table.add_row(*(Text(self.clean(cell)) for cell in row))
         width = None if sys.stdout.isatty() else _PLAIN_WIDTH
-        Console(no_color=self.no_color, width=width, highlight=False).print(table)
+        console = Console(no_color=self.no_color, width=width, highlight=False)
+        if title:  # a line of its own: rich would break it at the table's width
+            console.print(Text(self.clean(title), style="italic"), soft_wrap=True)
+        console.print(table)
 
 
 def progress(

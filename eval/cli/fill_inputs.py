@@ -20,6 +20,7 @@ from relgate.eval.cli.common import (
     run_format_option,
     settings,
     spending_options,
+    system_model_option,
 )
 
 if TYPE_CHECKING:
@@ -63,9 +64,7 @@ def fill_options(function: F) -> F:
             click.option("--catalogue", type=FILE, help="Product texts: what the judge sees."),
             click.option("--queries", type=FILE, help="Query texts."),
             judge_options,
-            click.option(
-                "--system-model", "system_models", multiple=True, help="A model in the pipeline."
-            ),
+            system_model_option,
             click.option("--k", type=click.IntRange(1, 10_000), help="Depth; 10 by default."),
             click.option("--all", "whole", is_flag=True, help="Fill whole runs, not the top k."),
             spending_options,
@@ -143,13 +142,10 @@ def fill_project(output: Output, flags: dict[str, Any]) -> Project:
     names = (
         "judgments", "scale", "judgments_source", "catalogue", "queries", "judge",
         "judge_family", "k", "certificates", "cache", "max_calls", "max_cost",
-        "engine", "ray_address", "ray_workers",
+        "engine", "ray_address", "ray_workers", "system_models",
     )  # fmt: skip
     given = {name: flags[name] for name in names}
-    given |= {
-        "system_models": flags["system_models"] or None,
-        "fill": "all" if flags["whole"] else None,
-    }
+    given["fill"] = "all" if flags["whole"] else None
     project: Project = settings(output, flags["config"], given)
     if project.judge is None:
         raise click.UsageError("no judge: give --judge, or set judge in relgate.toml")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from relgate.eval.cli.common import Output
+from relgate.eval.cli.failures import Failures
 from relgate.eval.files import inside
 from relgate.eval.inputs import outranked_texts, with_texts
 from relgate.eval.lists.grades_used import no_zero, two_grades
@@ -20,7 +21,7 @@ from relgate.eval.lists.summary import ListSummary
 from relgate.eval.lists.types import JudgmentList, Query
 from relgate.eval.project import Project
 from relgate.eval.queries import QueryTable, golden_table, read_queries
-from relgate.eval.query_ids import bare_queries, opaque_queries
+from relgate.eval.query_ids import bare_queries, opaque_queries, without_texts_elsewhere
 from relgate.eval.runs.read import read_run
 from relgate.eval.runs.types import Run
 from relgate.eval.wording import counted
@@ -93,8 +94,10 @@ def texts_of_table(project: Project, output: Output, judgments: JudgmentList) ->
 
 def say_bare_queries(output: Output, queries: Iterable[Query]) -> None:
     """Remarks on queries that a judge is asked about by their ids, for want of a text."""
-    for line in bare_queries(queries):
-        output.remark(line)
+    known = list(queries)
+    for line in (opaque_queries(known), *bare_queries(known)):
+        if line is not None:
+            output.remark(line)
 
 
 def say_list(
@@ -214,12 +217,12 @@ def load_judge(
 
     if project.judge is None:
         raise UsageError("no judge: give --judge, or set judge in relgate.toml")
-    bare = None if labels is None else opaque_queries(labels.queries, elsewhere)
-    if bare is not None:
-        output.remark(bare)
+    if labels is not None:
+        say_bare_queries(output, without_texts_elsewhere(labels.queries, elsewhere))
     check_named_family(
         project.judge, project, project.system_models if models is None else models, overrides
     )
+    failures = Failures(output.remark)
     opened = open_judge(
         project.judge,
         project,
@@ -227,10 +230,12 @@ def load_judge(
         candidate_of=None if catalogue is None else catalogue.candidate,
         out_of_fold=out_of_fold,
         plan_only=plan_only,
-        on_error=output.remark if desk is None else None,  # what waits is no failure
+        on_error=failures.tell if desk is None else None,  # what waits is no failure
         desk=desk,
     )
-    click.get_current_context().call_on_close(opened.close)
+    context = click.get_current_context()
+    context.call_on_close(failures.close)
+    context.call_on_close(opened.close)  # first: what is under way may fail yet
     return opened
 
 

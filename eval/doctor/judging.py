@@ -113,10 +113,7 @@ def _family(name: str, project: Project, opened: list[OpenedJudge]) -> Check:
 
 
 def _certificate(name: str, project: Project, opened: list[OpenedJudge], now: datetime) -> Check:
-    run = shlex.join([
-        "relgate", "calibrate", "--human", str(project.judgments or "LABELS"), "--judge", name,
-        "--catalogue", str(project.catalogue or "CATALOGUE"),
-    ])  # fmt: skip
+    run = _calibrate(project, str(project.judgments or "LABELS"), name)
     place = project.certificates
     if not opened:
         return Check("certificate", State.MISSING, "the judge could not be opened: not looked up")
@@ -137,9 +134,35 @@ def _certificate(name: str, project: Project, opened: list[OpenedJudge], now: da
     missing = found.state is Standing.MISSING
     says = found.problem or found.state.value
     state = State.MISSING if missing else State.FAULT
+    steps: tuple[str, ...] = (run,)
     if found.certificate is not None and found.certificate.level is not Level.TRUSTED:
-        run = "relgate certificate show"  # and what would change the level: docs/calibration.md
-    return Check("certificate", state, says, run=run, exit_code=_DOES_NOT_HOLD)
+        steps = _ways_out(name, project, found.certificate.level)
+    return Check("certificate", state, says, steps[0], _DOES_NOT_HOLD, steps[1:])
+
+
+def _calibrate(project: Project, labels: str, *judges: str) -> str:
+    named = [word for judge in judges for word in ("--judge", judge)]
+    catalogue = str(project.catalogue or "CATALOGUE")
+    return shlex.join(["relgate", "calibrate", "--human", labels, *named, "--catalogue", catalogue])
+
+
+def _ways_out(name: str, project: Project, level: Level) -> tuple[str, ...]:
+    """What may make a judge trusted that is not: people's labels, or another judge.
+
+    Where the figures themselves fall short no number of labels will do.
+    """
+    labels = str(project.judgments or "LABELS")
+    if level is Level.UNTRUSTED:
+        return (_calibrate(project, labels, name, "OTHER_JUDGE"),)
+    return (
+        "relgate sample --run BEFORE --run AFTER --out sheet.csv",
+        "relgate label --sheet sheet.csv --out more.jsonl",
+        shlex.join([
+            "relgate", "lists", "merge", labels, "more.jsonl", "--policy", "human-first",
+            "--judgments-source", project.judgments_source or "human", "--out", "labels.jsonl",
+        ]),
+        _calibrate(project, "labels.jsonl", name),
+    )  # fmt: skip
 
 
 def cache_check(project: Project) -> Check:

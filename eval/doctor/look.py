@@ -75,9 +75,10 @@ def _steps(checks: Sequence[Check], project: Project) -> tuple[str, ...]:
     """What is wrong first, then the way to a review."""
     faults = [c for c in checks if c.state is State.FAULT]
     if faults:
-        return tuple(dict.fromkeys(c.run or f"mend {c.name}: {c.says}" for c in faults))
+        mends = (c.steps or (f"mend {c.name}: {c.says}",) for c in faults)
+        return tuple(dict.fromkeys(step for steps in mends for step in steps))
     wanted = {"settings", "judgments", "family", "certificate"}
-    steps = [c.run for c in checks if c.run is not None and c.name in wanted]
+    steps = [step for c in checks if c.name in wanted for step in c.steps]
     filling = project.judge is not None and project.catalogue is not None
     steps.append(f"relgate review --before BEFORE --after AFTER{' --fill' if filling else ''}")
     return tuple(steps)

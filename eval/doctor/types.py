@@ -30,6 +30,7 @@ class Check:
         says: what was found, a sentence.
         run: what to run or do about it; None when there is nothing to do.
         exit_code: what the command ends with when this is the first fault.
+        then: what comes after `run`, in order.
     """
 
     name: str
@@ -37,11 +38,23 @@ class Check:
     says: str
     run: str | None = None
     exit_code: int = 2
+    then: tuple[str, ...] = ()
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """All that is to be done about it."""
+        return self.then if self.run is None else (self.run, *self.then)
 
     @property
     def document(self) -> dict[str, Any]:
         """As plain data."""
-        return {"name": self.name, "state": self.state.value, "says": self.says, "run": self.run}
+        return {
+            "name": self.name,
+            "state": self.state.value,
+            "says": self.says,
+            "run": self.run,
+            "then": list(self.then),
+        }
 
 
 def looked(name: str, look: Callable[[], Check]) -> Check:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from relgate.eval.files import load_content, read_text
 from relgate.eval.lists.clean import clean_columns
-from relgate.eval.lists.columns import list_columns
+from relgate.eval.lists.columns import is_list_header, list_columns
 from relgate.eval.lists.csv_list import has_list_header, read_csv_list, read_quepid_csv
 from relgate.eval.lists.docids import DocIds
 from relgate.eval.lists.golden import golden_value, read_golden_list
@@ -37,11 +37,11 @@ from relgate.eval.lists.raters import Raters
 from relgate.eval.lists.rre import is_rre, read_rre
 from relgate.eval.lists.sink import ListFile, Options, Sink
 from relgate.eval.lists.trec import looks_like_qrels, read_qrels
-from relgate.eval.lists.types import Scale, Source
+from relgate.eval.lists.types import SCALES, Scale, Source
 from relgate.eval.lists.wands import has_wands_header, read_wands, wands_queries
 from relgate.rubrics.errors import InputError, UsageError
 
-__all__ = ["LIST_FORMATS", "ListFile", "read_list", "read_parquet_list"]
+__all__ = ["LIST_FORMATS", "ListFile", "read_list", "read_parquet_list", "told_list"]
 
 _READERS: Mapping[str, Callable[[Content, Options], ListFile]] = MappingProxyType(
     {
@@ -160,6 +160,27 @@ def _wands_texts(path: str | Path) -> Mapping[str, str]:
     """The texts of the `query.csv` beside a `label.csv`; none when it is not there."""
     beside = Path(path).parent / "query.csv"
     return wands_queries(read_text(beside), str(beside)) if beside.is_file() else {}
+
+
+def told_list(content: Content) -> str | None:
+    """The format of a judgment list that shows all the marks of one; None for anything else.
+
+    Stricter than `read_list`, which is told that its file is a list.
+    """
+    options = Options(scale=SCALES["0-3"])  # which says nothing of a format
+    found, first = None, content.value
+    if content.kind == "text":
+        found = _detect_text(content, options)
+        return None if found == "csv" and not has_list_header(content) else found
+    if content.kind == "jsonl":
+        first = next(json_lines(content.text, content.path))[1]
+        found = "jsonl" if golden_value(content) is None else "golden"
+    elif quepid_kind(first) != "quepid-snapshot":
+        found = _detect_json(content)
+    if found not in {"json", "jsonl"}:
+        return found
+    first = first[0] if isinstance(first, list) else first
+    return found if isinstance(first, dict) and is_list_header(tuple(first)) else None
 
 
 def _detect(content: Content, options: Options) -> str:

@@ -27,7 +27,7 @@ from relgate.eval.runs.trec import looks_like_run, read_trec_run
 from relgate.eval.runs.types import Run
 from relgate.rubrics.errors import InputError, UsageError
 
-__all__ = ["RUN_FORMATS", "parquet_run_table", "read_run"]
+__all__ = ["RUN_FORMATS", "parquet_run_table", "read_run", "told_run", "why_no_run"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,23 +104,31 @@ def parquet_run_table(table: ParquetTable) -> RunTable:
     return RunTable(table.path, "parquet", table.names, clean, table.rows())
 
 
+def told_run(content: Content) -> str | None:
+    """The format of a run that shows the marks of one; None for anything else."""
+    detect = {"text": _detect_text, "jsonl": _detect_jsonl, "json": _detect_json}
+    return detect[content.kind](content)
+
+
 def _detect(content: Content) -> str:
-    found = {"text": _detect_text, "jsonl": _detect_jsonl, "json": _detect_json}[content.kind](
-        content
-    )
+    found = told_run(content)
     if found is None:
-        what, mend = _not_a_run(content)
+        what, mend = why_no_run(content)
         raise InputError(what, path=content.path, mend=mend)
     return found
 
 
-def _not_a_run(content: Content) -> tuple[str, str]:
+def why_no_run(content: Content) -> tuple[str, str]:
     """What a file is that is no run, where that can be told, and what to do with it."""
     top = content.value if isinstance(content.value, dict) else {}
+    hits = top.get("hits")
     if "requests" in top:
         return "a _rank_eval request, not its answer", "it holds ratings: give it as --judgments"
     if "error" in top:
         return "the engine answered with an error", "mend the request and save its answer anew"
+    if isinstance(hits, dict) and "hits" in hits:
+        what = "a _search response: the hits of one query, which it does not name"
+        return what, "save _rank_eval's answer, or {query: [ids]}; its hits do as a catalogue"
     return "not known as a run", f"state its format; known are {', '.join(RUN_FORMATS)}"
 
 

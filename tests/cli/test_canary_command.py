@@ -62,6 +62,9 @@ class Canary:
             "    how = pathlib.Path('how.txt').read_text()\n"
             "    with open('asked.txt', 'a') as log:\n        log.write('x\\n')\n"
             "    if how == 'down':\n        raise OSError('no answer')\n"
+            "    if how == 'flaky':\n"
+            "        pathlib.Path('how.txt').write_text('ICSE')\n"
+            "        raise TimeoutError('once')\n"
             "    for line in request.prompt.splitlines():\n"
             "        found = re.match(r'(\\d+)\\. .*class ([ESCI])', line)\n"
             "        if found:\n"
@@ -199,3 +202,48 @@ def test_what_cannot_be_written_is_found_out_before_anything_is_asked(canary):
     freeze = canary.call("canary", "freeze", "--out", "file/c.json")
     check = canary.call("canary", "check", "canary.json", "--certificates", "file/certificates")
     assert (freeze.code, check.code, canary.asked) == (6, 6, asked)
+
+
+# --- limits: what was not asked is said, and half a canary is never green
+
+
+def test_a_limit_that_the_canary_is_sure_to_pass_is_refused_before_any_call(canary):
+    asked = canary.asked
+    check = canary.call("canary", "check", "canary.json", "--max-calls", "7")
+    assert check.code == 2
+    assert "--max-calls 7 is below the 8" in check.err
+    freeze = canary.call("canary", "freeze", "--out", "x.json", "--max-calls", "15")
+    assert freeze.code == 2
+    assert canary.asked == asked
+    assert not (canary.folder / "x.json").exists()
+    assert canary.call("canary", "check", "canary.json", "--max-calls", "8").code == 0
+
+
+def test_a_dry_run_says_that_the_limit_is_too_low(canary):
+    done = canary.call("canary", "check", "canary.json", "--max-calls", "7", "--dry-run", "--json")
+    assert done.code == 0
+    assert "--max-calls 7" in done.json["refused"]
+
+
+def test_a_check_that_a_limit_stopped_gives_no_verdict(canary):
+    canary.says("flaky")  # its first answer is lost, so that one call more is needed
+    done = canary.call("canary", "check", "canary.json", "--max-calls", "8", "--json")
+    assert done.code == 6
+    assert "5 of 40 pairs were not asked: the limit of 8 calls is reached" in done.err
+    assert not (canary.folder / "certificates").exists()
+
+
+def test_a_freeze_that_a_limit_stopped_says_what_is_left_out_and_is_not_green(canary):
+    canary.says("flaky")
+    words = ("canary", "freeze", "--pairs", "40", "--max-calls", "16", "--out", "x.json")
+    done = canary.call(*words)
+    assert done.code == 1
+    assert "35 of 40 pairs frozen" in done.out
+    assert "incomplete: 5 of 40 pairs were not asked: the limit of 16 calls is reached" in done.out
+    assert len(json.loads((canary.folder / "x.json").read_text())["pairs"]) == 35
+
+
+def test_a_cost_limit_needs_a_known_price(canary):
+    done = canary.call("canary", "check", "canary.json", "--max-cost", "1")
+    assert done.code == 2
+    assert "a cost limit needs the model's price" in done.err

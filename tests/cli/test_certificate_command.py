@@ -57,6 +57,14 @@ def test_a_certificate_is_shown_with_judge_labels_terms_and_figures(call, folder
     assert shown[0]["policy_terms"]["f1_bar"] == 0.8
 
 
+def test_the_title_of_a_certificate_is_one_line_however_long_its_file_is_called(call, folder):
+    """The file's name has 69 characters: it stands in the table, which folds it at any width."""
+    write_certificate(certificate(fingerprint="f" * 64), folder / f"{'f' * 64}.json")
+    out = call("certificate", "show").out
+    assert out.splitlines()[0] == "Certificate of v@1"
+    assert "f" * 64 + ".json" in out
+
+
 def test_one_that_holds_is_verified(call, folder):
     write_certificate(certificate(), folder / "f1.json")
     done = call("certificate", "verify")

@@ -145,7 +145,11 @@ def test_a_judge_that_learns_from_a_file_with_a_fault_is_no_second_fault(call, p
     assert states(done)["judge"] == "missing"
 
 
-def test_a_judge_that_is_not_trusted_is_sent_to_its_certificate(call, project):
+def test_a_judge_without_enough_labels_of_people_is_sent_to_get_them_and_calibrate_again(
+    call, project
+):
+    project.human = project.human[:60]  # of six queries: too few to tell
+    project.write()
     settings(
         project.folder,
         judgments="judgments.csv",
@@ -161,7 +165,37 @@ def test_a_judge_that_is_not_trusted_is_sent_to_its_certificate(call, project):
     assert done.code == 0, done.err
     found = call("doctor", "--json")
     assert (states(found)["certificate"], found.code) == ("fault", 1)
-    assert found.json["next"] == ["relgate certificate show"]
+    assert found.json["next"] == [
+        "relgate sample --run BEFORE --run AFTER --out sheet.csv",
+        "relgate label --sheet sheet.csv --out more.jsonl",
+        "relgate lists merge judgments.csv more.jsonl --policy human-first --judgments-source rule "
+        "--out labels.jsonl",
+        "relgate calibrate --human labels.jsonl --judge baseline --catalogue catalogue.jsonl",
+    ]
+
+
+def test_a_judge_whose_figures_fall_short_is_sent_to_another_one(call, shop):
+    """No number of labels mends a point below the bar: docs/calibration.md."""
+    (shop.folder / "wrong.py").write_text(
+        "import json\n\n\ndef grade(request):\n"
+        "    rows = [{'id': str(n), 'esci': 'I', 'reason': 'r'} for n in range(1, 60)]\n"
+        "    return json.dumps({'grades': rows[: request.candidates]})\n",
+        encoding="utf-8",
+    )
+    settings(
+        shop.folder,
+        judgments="judgments.csv",
+        catalogue="catalogue.jsonl",
+        judge="python:wrong:grade",
+        judge_family="our-rules",
+        system_models=[],
+    )
+    done = call("calibrate", "--human", "judgments.csv", "--json")
+    assert done.json["level"] == "untrusted", done.err
+    assert call("doctor", "--json").json["next"] == [
+        "relgate calibrate --human judgments.csv --judge python:wrong:grade --judge OTHER_JUDGE "
+        "--catalogue catalogue.jsonl"
+    ]
 
 
 def test_a_catalogue_of_other_ids_is_a_fault(call, project):

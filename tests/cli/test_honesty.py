@@ -242,3 +242,44 @@ def test_grades_of_another_family_in_the_list_are_used(call, filled):
 def test_grades_in_the_list_of_a_judge_inside_the_pipeline_are_refused(call, filled):
     (filled.folder / "relgate.toml").write_text(f'ranker_judges = ["{version_of(call)}"]\n')
     assert call(*on_the_filled(filled, "--quiet")).code == 5
+
+
+# --- no model in the pipeline, said by a flag
+
+
+WITH_MODELS = ("batch submit", "calibrate", "canary check", "canary freeze", "fill", "judge",
+               "refresh", "review")  # fmt: skip
+
+
+@pytest.mark.parametrize("command", WITH_MODELS)
+def test_every_command_that_takes_the_models_says_none_alike(call, command):
+    said = " ".join(call(*command.split(), "--help").out.split())
+    assert "--system-model TEXT" in said
+    assert "'none' says that there is none" in said
+
+
+def test_none_declares_an_empty_pipeline_so_that_any_judge_is_of_another_family(call, shop):
+    """As `system_models = []` does; undeclared, R16 is not checked."""
+    words = small(shop).review("--json")
+
+    def passed(*more: str) -> bool:
+        document = call(*words, *more).json
+        return "R16" in {o["rule"] for o in document["checked"] if o["state"] == "passed"}
+
+    assert passed("--system-model", "none")
+    assert not passed()
+
+
+def test_the_flag_outranks_the_settings(call, shop, tmp_path):
+    (tmp_path / "relgate.toml").write_text('system_models = ["gpt-4.1"]\n', encoding="utf-8")
+    words = [*small(shop).review("--quiet"), "--judge-family", "openai"]
+    assert call(*words).code == 5
+    assert call(*words, "--system-model", "none").code != 5
+
+
+@pytest.mark.parametrize("models", [("none", "gpt-4.1"), ("",), ("gpt-4.1", " ")])
+def test_none_beside_a_model_and_a_model_without_a_name_are_refused(call, shop, models):
+    done = call(*shop.review(*(word for m in models for word in ("--system-model", m))))
+    assert done.code == 2
+    assert "--system-model" in done.complaint
+    assert shop.calls == 0
