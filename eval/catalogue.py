@@ -22,7 +22,7 @@ from relgate.rubrics.errors import InputError
 
 __all__ = ["Catalogue", "read_catalogue", "tells_products"]
 
-_ID = ("id", "doc_id", "product_id", "_id", "docid", "sku")
+_ID = ("id", "doc_id", "product_id", "_id", "docid", "sku", "document_id", "docno")
 
 _Row = tuple[int | None, dict[str, Json]]
 
@@ -163,7 +163,7 @@ def read_catalogue(
     Args:
         path: JSONL, a JSON list, CSV, TSV or Parquet; objects in `_source` are unwrapped.
         id_field: the column of the ids; None takes the first there is of `id`, `doc_id`,
-            `product_id`, `_id`, `docid`, `sku`.
+            `product_id`, `_id`, `docid`, `sku`, `document_id`, `docno`.
         wanted: keep these ids only; None keeps all.
 
     Raises:

@@ -18,9 +18,9 @@ from relgate.eval.opened_judge import OpenedJudge
 from relgate.eval.project import Project
 from relgate.eval.query_ids import bare_queries
 from relgate.eval.review.types import Evidence, FillFacts
+from relgate.eval.rubric_scale import require_scale
 from relgate.eval.trust import certificate_for, judge_error_of
 from relgate.judge.sync import run_sync
-from relgate.rubrics.errors import UsageError
 
 __all__ = [
     "FilledList",
@@ -167,12 +167,7 @@ def review_gaps(aligned: Aligned, project: Project) -> list[QueryGaps]:
 
 def same_scale(aligned: Aligned, opened: OpenedJudge) -> None:
     """Raises UsageError for a judge whose rubric is of another scale than the list."""
-    scale = aligned.judgments.scale
-    if opened.rubric.max_grade != scale.max_grade:
-        raise UsageError(
-            f"rubric {opened.rubric.tag} grades 0 to {opened.rubric.max_grade}, and the list is on "
-            f"scale {scale.name}; take a rubric of that scale, or state the list's scale"
-        )
+    require_scale(opened.rubric, aligned.judgments.scale)
 
 
 def _certificate_id(project: Project, opened: OpenedJudge) -> str | None:

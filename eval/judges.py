@@ -17,6 +17,7 @@ from relgate.eval.lists.types import JudgmentList, Source
 from relgate.eval.model_judges import BuiltJudge, build_judge
 from relgate.eval.opened_judge import OpenedJudge
 from relgate.eval.project import Project
+from relgate.eval.rubric_scale import require_scale
 from relgate.judge.baseline import BaselineJudge, LabelledPair
 from relgate.judge.providers.select import JudgeSpec, check_batchable, parse_judge_spec
 from relgate.judge.types import Candidate, Example, GenerateRequest, Judge
@@ -162,13 +163,9 @@ def _baseline(
     if labels is None or candidate_of is None:
         raise UsageError(
             "the baseline judge learns from labels and their texts: give --judgments and "
-            "--catalogue"
+            "--catalogue, or set them in relgate.toml"
         )
-    if labels.scale.max_grade != rubric.max_grade:
-        raise UsageError(
-            f"rubric {rubric.tag} grades 0 to {rubric.max_grade}, the list is on scale "
-            f"{labels.scale.name}; take a rubric of that scale"
-        )
+    require_scale(rubric, labels.scale)
     pairs = [
         LabelledPair(row.query.shown, candidate.text, row.grade)
         for row in labels.rows()

@@ -232,7 +232,7 @@ def _columns(names: Sequence[str], path: str, line: int | None) -> dict[str, str
             f"found {', '.join(map(repr, names[:12]))}",
             path=path,
             line=line,
-            mend="rename the column",
+            mend="rename it; a file without a header needs one: query_id, query",
         )
     return found
 

@@ -24,7 +24,7 @@ from relgate.eval.queries import QueryTable, golden_table, read_queries
 from relgate.eval.query_ids import bare_queries, opaque_queries, without_texts_elsewhere
 from relgate.eval.runs.read import read_run
 from relgate.eval.runs.types import Run
-from relgate.eval.wording import counted
+from relgate.eval.wording import counted, named
 from relgate.rubrics.errors import PlatformError, UsageError
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def say_list(
     for note in said:
         output.remark(note)
     if found.unlabelled:
-        output.remark(f"{path}: {found.unlabelled:,} rows without a grade were passed over")
+        output.remark(f"{path}: {counted(found.unlabelled, 'row')} without a grade passed over")
     return said
 
 
@@ -127,9 +127,24 @@ def load_run(path: Path, name: str, output: Output, run_format: str | None = Non
         run.format,
         queries=len(run.queries),
         failures=len(run.failures),
-        notes=run.notes,
+        notes=(*run.notes, *_repeats(run)),
     )
     return run
+
+
+def _repeats(run: Run) -> tuple[str, ...]:
+    """A note on queries that returned a document twice: each counts once."""
+    if run.ranking.distinct:
+        return ()
+    found = [
+        query.shown
+        for query, docs in zip(run.queries, run.docs, strict=True)
+        if docs is not None and len(set(docs)) < len(docs)
+    ]
+    if not found:
+        return ()
+    queries = counted(len(found), "query returns", "queries return")
+    return (f"{queries} a document twice or more, which counts once: {named(found)}",)
 
 
 def say_run(

@@ -20,6 +20,7 @@ from relgate.eval.metrics.conventions import Conventions, Metric
 from relgate.eval.metrics.engine import READINGS, Seen, Ways, possible_ways
 from relgate.eval.metrics.types import RunScores
 from relgate.eval.runs.types import GivenQuery, GivenScores, Run
+from relgate.eval.wording import counted
 
 __all__ = ["UNEXPLAINED", "CrossCheck", "Mismatch", "crosscheck"]
 
@@ -232,13 +233,18 @@ def _check_aggregate(
         return Mismatch(None, total, ours.value, why)
     theirs = np.zeros(len(scores.queries), np.bool_)
     theirs[[query.place for query in queries]] = True
-    counted = scores.counted(metric)
+    in_ours = scores.counted(metric)
+    left_out, absent = in_ours & scores.failed, in_ours & ~theirs & ~scores.failed
     causes = [
-        (int((counted & scores.failed).sum()), "failed queries are left out of its mean"),
-        (int((counted & ~theirs & ~scores.failed).sum()), "judged queries are not in the file"),
-        (int((theirs & ~counted).sum()), "queries that are apart here are in its mean"),
-        (differing, "queries have other scores, see there"),
+        (left_out, "failed query is left", "failed queries are left", "out of its mean"),
+        (absent, "judged query is not", "judged queries are not", "in the file"),
+        (theirs & ~in_ours, "query apart here is", "queries apart here are", "in its mean"),
+        (differing, "query has another score,", "queries have other scores,", "see there"),
     ]
-    named = [f"{n} {what}" for n, what in causes if n]
+    named = [
+        f"{counted(n, one, many)} {rest}"
+        for which, one, many, rest in causes
+        if (n := int(np.sum(which)))
+    ]
     why = "the engine's way: " + "; ".join(named) if named else UNEXPLAINED
     return Mismatch(None, total, ours.value, why)

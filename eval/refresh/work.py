@@ -17,9 +17,10 @@ from relgate.eval.project import Project
 from relgate.eval.query_ids import bare_queries
 from relgate.eval.refresh.apply import Refreshed, apply_grades, stale_gaps
 from relgate.eval.refresh.stale import Present, Staleness, State, find_stale, oldest_time
+from relgate.eval.rubric_scale import require_scale
 from relgate.eval.trust import certificate_for
 from relgate.judge.sync import run_sync
-from relgate.rubrics.errors import InputError, UsageError
+from relgate.rubrics.errors import InputError
 
 __all__ = ["Look", "Regraded", "look", "plan_refresh", "refresh_list", "shown_text"]
 
@@ -123,11 +124,7 @@ def look(
 def _checked(
     opened: OpenedJudge, judgments: JudgmentList, moment: datetime, max_age_days: float | None
 ) -> OpenedJudge:
-    if opened.rubric.max_grade != judgments.scale.max_grade:
-        raise UsageError(
-            f"rubric {opened.rubric.tag} grades 0 to {opened.rubric.max_grade}, and the list is on "
-            f"scale {judgments.scale.name}; take a rubric of that scale, or state the list's scale"
-        )
+    require_scale(opened.rubric, judgments.scale)
     if opened.cached is not None:  # a judgment stale by age alone has the key that it always had
         times = (opened.cached.since, oldest_time(moment, max_age_days))
         opened.cached.since = max((t for t in times if t is not None), default=None)

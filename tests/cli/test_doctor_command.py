@@ -168,8 +168,10 @@ def test_a_judge_without_enough_labels_of_people_is_sent_to_get_them_and_calibra
     assert found.json["next"] == [
         "relgate sample --run BEFORE --run AFTER --out sheet.csv",
         "relgate label --sheet sheet.csv --out more.jsonl",
-        "relgate lists merge judgments.csv more.jsonl --policy human-first --judgments-source rule "
-        "--out labels.jsonl",
+        (
+            "relgate lists merge judgments.csv more.jsonl --policy human-first "
+            "--judgments-source rule --out labels.jsonl"
+        ),
         "relgate calibrate --human labels.jsonl --judge baseline --catalogue catalogue.jsonl",
     ]
 
@@ -193,8 +195,10 @@ def test_a_judge_whose_figures_fall_short_is_sent_to_another_one(call, shop):
     done = call("calibrate", "--human", "judgments.csv", "--json")
     assert done.json["level"] == "untrusted", done.err
     assert call("doctor", "--json").json["next"] == [
-        "relgate calibrate --human judgments.csv --judge python:wrong:grade --judge OTHER_JUDGE "
-        "--catalogue catalogue.jsonl"
+        (
+            "relgate calibrate --human judgments.csv --judge python:wrong:grade "
+            "--judge OTHER_JUDGE --catalogue catalogue.jsonl"
+        )
     ]
 
 

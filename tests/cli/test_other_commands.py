@@ -253,11 +253,15 @@ def test_what_rerank_could_not_write_is_refused_before_any_call(call, shop, out,
     assert (shop.calls, (shop.folder / out).exists()) == (0, False)
 
 
-def test_rerank_says_each_failed_batch_in_a_line(call, shop):
+def test_rerank_says_a_failure_once_and_counts_its_batches(call, shop):
     done = call(*words_of_rerank(shop, "new.jsonl", "--judge", shop.judge("broken")))
+    assert done.code == 6
     failed = [line for line in done.err.splitlines() if "the model is down" in line]
-    assert (done.code, len(failed)) == (6, shop.n)  # a query's ten documents are one batch
     assert all(line.startswith("relgate: ") for line in failed)
+    counts = [re.search(r"in all ([0-9]+) candidate\(s\) of ([0-9]+) batches", f) for f in failed]
+    batches = sum(int(found[2]) for found in counts if found)
+    assert batches == shop.n  # a query's ten documents are one batch
+    assert len(failed) == 4  # asked, and not asked once it had stopped: each at once and in all
 
 
 def test_rerank_blends_ranks_and_grades_and_loses_no_document(call, shop, read_jsonl):
@@ -426,3 +430,36 @@ def test_text_from_data_cannot_drive_the_terminal(call, tmp_path):
     assert bad.code == 2
     for text in (done.out, done.err, bad.err):
         assert not any(char in text for char in "\x1b\x07\u202e")
+
+
+# --- what a newcomer's files are told
+
+
+def test_a_document_that_a_query_returned_twice_is_said(call, tmp_path):
+    (tmp_path / "l.csv").write_text("query,doc_id,grade\nshoes,p1,3\nhats,p2,1\n")
+    (tmp_path / "run.csv").write_text(
+        "query,doc_id,position\nshoes,p1,1\nshoes,p1,2\nhats,p2,1\n", encoding="utf-8"
+    )
+    done = call("score", "--run", "run.csv", "--judgments", "l.csv")
+    assert (
+        'run.csv: 1 query returns a document twice or more, which counts once: "shoes"' in done.err
+    )
+
+
+@pytest.mark.parametrize(
+    ("scale", "way"), [("0-1", "set rubric = 'binary-v1'"), ("0-4", "no built-in rubric has that")]
+)
+def test_a_list_of_another_scale_is_told_which_rubric_would_do(call, shop, scale, way):
+    shop.human = [(query, doc, int(grade > 1)) for query, doc, grade in shop.human]
+    shop.write()
+    done = call(*shop.review("--scale", scale, "--floor", "1"))
+    assert done.code == 2
+    assert way in done.err
+    assert shop.calls == 0
+
+
+def test_a_table_of_queries_without_a_header_is_told_to_get_one(call, shop):
+    (shop.folder / "topics.tsv").write_text("q1\tred shoes\nq2\thats\n", encoding="utf-8")
+    done = call(*shop.review("--queries", "topics.tsv"))
+    assert done.code == 2
+    assert "a file without a header needs one: query_id, query" in done.err

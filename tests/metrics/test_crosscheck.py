@@ -122,7 +122,7 @@ def test_an_ideal_made_of_the_retrieved_documents_alone_is_explained(check) -> N
     assert query.explanation == (
         "the engine's way: it makes the ideal of the 3 hits returned alone"
     )
-    assert total.explanation == "the engine's way: 1 queries have other scores, see there"
+    assert total.explanation == "the engine's way: 1 query has another score, see there"
 
 
 def test_a_rating_of_unrated_hits_is_explained(check) -> None:
@@ -225,7 +225,7 @@ def test_failed_queries_left_out_of_the_mean_are_explained(check) -> None:
     found = check(grades, {"q": ["a"], "r": None}, own, failures={"r": "timeout"})
     (total,) = found.mismatches
     assert (total.query, total.given, total.ours) == (None, 1.0, 0.5)
-    assert total.explanation == "the engine's way: 1 failed queries are left out of its mean"
+    assert total.explanation == "the engine's way: 1 failed query is left out of its mean"
 
 
 def test_an_aggregate_that_is_not_the_mean_of_its_queries_is_unexplained(check) -> None:
