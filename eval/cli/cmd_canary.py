@@ -25,6 +25,7 @@ from relgate.rubrics.errors import InputError, PlatformError
 if TYPE_CHECKING:
     from relgate.eval.agreement.canary import Drift
     from relgate.eval.agreement.canary_file import CanaryFile
+    from relgate.eval.cli.canary_asking import Graded
 
 __all__ = ["command"]
 
@@ -169,14 +170,7 @@ def check(canary: Path, **flags: Any) -> int:  # noqa: ANN401 - click
     if not same_judge:
         output.line("Note: another judge than was frozen (model, prompt or settings changed)")
     today = grade_pairs(output, opened, pairs)
-    if today.stopped:
-        raise PlatformError(f"{today.not_said}: an incomplete canary gives no verdict; check again")
-    graded = [grade is not None for grade in today.grades]
-    if sum(graded) < _LEAST_SHARE * len(pairs):
-        raise PlatformError(
-            f"{len(pairs) - sum(graded)} of {len(pairs)} pairs got no grade: an outage says "
-            "nothing of drift; run again"
-        )
+    _require_enough(today)
     kept = [(p, g) for p, g in zip(frozen.pairs, today.grades, strict=True) if g is not None]
     drift = drift_of(
         *(np.array(column) for column in zip(*((p.grade, p.again, g) for p, g in kept),
@@ -208,6 +202,18 @@ def check(canary: Path, **flags: Any) -> int:  # noqa: ANN401 - click
         }
     )
     return _MOVED if drift.moved else 0
+
+
+def _require_enough(today: Graded) -> None:
+    """Raises PlatformError where a limit or an outage left too little for a verdict."""
+    if today.stopped:
+        raise PlatformError(f"{today.not_said}: an incomplete canary gives no verdict; check again")
+    failed = today.grades.count(None)
+    if len(today.grades) - failed < _LEAST_SHARE * len(today.grades):
+        raise PlatformError(
+            f"{failed} of {len(today.grades)} pairs got no grade: an outage says nothing of drift; "
+            "run again"
+        )
 
 
 def _alarm(

@@ -234,17 +234,19 @@ def _check_aggregate(
     theirs = np.zeros(len(scores.queries), np.bool_)
     theirs[[query.place for query in queries]] = True
     in_ours = scores.counted(metric)
-    left_out, absent = in_ours & scores.failed, in_ours & ~theirs & ~scores.failed
+    left_out = int((in_ours & scores.failed).sum())
+    absent = int((in_ours & ~theirs & ~scores.failed).sum())
     causes = [
         (left_out, "failed query is left", "failed queries are left", "out of its mean"),
         (absent, "judged query is not", "judged queries are not", "in the file"),
-        (theirs & ~in_ours, "query apart here is", "queries apart here are", "in its mean"),
+        (
+            int((theirs & ~in_ours).sum()),
+            "query apart here is",
+            "queries apart here are",
+            "in its mean",
+        ),
         (differing, "query has another score,", "queries have other scores,", "see there"),
     ]
-    named = [
-        f"{counted(n, one, many)} {rest}"
-        for which, one, many, rest in causes
-        if (n := int(np.sum(which)))
-    ]
+    named = [f"{counted(n, one, many)} {rest}" for n, one, many, rest in causes if n]
     why = "the engine's way: " + "; ".join(named) if named else UNEXPLAINED
     return Mismatch(None, total, ours.value, why)
