@@ -85,13 +85,23 @@ def candidate_fields(product: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     parts: list[tuple[str, str]] = []
     for name, keys in _FIELDS:
         value = next((text for key in keys if (text := _value_text(product.get(key)))), "")
-        if name == "price" and value and (currency := _value_text(product.get("currency"))):
-            value = f"{value} {currency}"
+        if name == "price":
+            value = _price_text(product)
         if name == "description":
             value = one_line(value, MAX_DESCRIPTION_CHARS)
         if value:
             parts.append((name, value))
     return tuple(parts)
+
+
+def _price_text(product: Mapping[str, Any]) -> str:
+    """Amount and currency; the price may also be an object of its own that has both."""
+    price, currency = product.get("price"), product.get("currency")
+    if isinstance(price, Mapping):
+        own = cast("Mapping[str, object]", price)
+        price, currency = own.get("amount", own.get("value")), own.get("currency", currency)
+    amount = _value_text(price)
+    return " ".join(filter(None, [amount, _value_text(currency)])) if amount else ""
 
 
 def _value_text(value: object) -> str:

@@ -13,6 +13,7 @@ from relgate.judge.redact import redact
 from relgate.judge.sync import run_sync
 from relgate.judge.types import Candidate, Judge, JudgedHit
 from relgate.rubrics import Rubric
+from relgate.rubrics.errors import UsageError
 
 __all__ = [
     "DEFAULT_WEIGHTS",
@@ -87,7 +88,12 @@ async def llm_rerank(
     the first stage's order. Never raises for the judge's sake. Give a `CachedJudge` to have each
     grade paid for once: what it had graded when the deadline passed is stored, and the next request
     finds it.
+
+    Raises:
+        UsageError: `max_grade` is below 1.
     """
+    if max_grade is not None and max_grade < 1:
+        raise UsageError(f"max_grade is {max_grade}; give the best grade, 1 or more")
     import asyncio  # noqa: PLC0415 - costs 80 ms, and an importer may never rerank
 
     asked = list(hits[:pool])

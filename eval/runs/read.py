@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from relgate.eval.files import load_content
+from relgate.eval.lists.columns import QUERY_ID, QUERY_TEXT, fold
 from relgate.eval.lists.docids import DocIds
 from relgate.eval.lists.jsontext import Content, json_lines
 from relgate.eval.lists.parquet import ParquetTable, is_parquet, parquet_table
@@ -122,6 +123,9 @@ def why_no_run(content: Content) -> tuple[str, str]:
     """What a file is that is no run, where that can be told, and what to do with it."""
     top = content.value if isinstance(content.value, dict) else {}
     hits = top.get("hits")
+    if content.kind == "jsonl" and (names := _without_docs(content)):
+        what = f"not known as a run: its rows have {names}, and neither docs nor failure"
+        return what, 'write {"query": ..., "docs": [ids, best first]} a line'
     if "requests" in top:
         return "a _rank_eval request, not its answer", "it holds ratings: give it as --judgments"
     if "error" in top:
@@ -130,6 +134,13 @@ def why_no_run(content: Content) -> tuple[str, str]:
         what = "a _search response: the hits of one query, which it does not name"
         return what, "save _rank_eval's answer, or {query: [ids]}; its hits do as a catalogue"
     return "not known as a run", f"state its format; known are {', '.join(RUN_FORMATS)}"
+
+
+def _without_docs(content: Content) -> str:
+    """The names in the first row of JSONL that has a query; empty for others."""
+    _, row = next(json_lines(content.text, content.path))
+    has_query = any(fold(name) in (*QUERY_ID, *QUERY_TEXT) for name in row)
+    return ", ".join(map(repr, row)) if has_query else ""
 
 
 def _detect_text(content: Content) -> str | None:

@@ -102,3 +102,7 @@ def test_a_price_has_its_currency_and_nothing_else_has() -> None:
     product = {"title": "Shoe", "brand": "Alpo", "price": 49.5, "currency": "EUR"}
     assert candidate_summary(product) == "title: Shoe | brand: Alpo | price: 49.5 EUR"
     assert candidate_summary({"title": "Shoe", "currency": "EUR"}) == "title: Shoe"
+    for name in ("amount", "value"):  # an object of its own, as many catalogues have it
+        nested = {"title": "Shoe", "price": {name: 0, "currency": "EUR"}}
+        assert candidate_summary(nested) == "title: Shoe | price: 0 EUR"
+    assert candidate_summary({"title": "Shoe", "price": {"from": 3}}) == "title: Shoe"

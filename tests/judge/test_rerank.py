@@ -25,6 +25,7 @@ from relgate.judge.rerank import (
 )
 from relgate.judge.types import GradeError
 from relgate.rubrics import load_rubric
+from relgate.rubrics.errors import UsageError
 
 
 class Scripted:
@@ -255,3 +256,5 @@ def test_the_best_grade_is_the_rubrics_also_through_cache_and_panel(tmp_path: Pa
             assert out == {"d1": 0, "d2": 1, "d3": 0}
     half = asyncio.run(llm_rerank(binary("a"), "q", hits(3), max_grade=2))
     assert {hit.score for hit in half} == {0, 0.5}
+    with pytest.raises(UsageError, match="max_grade is 0; give the best grade, 1 or more"):
+        asyncio.run(llm_rerank(binary("a"), "q", hits(3), max_grade=0))

@@ -200,10 +200,10 @@ def test_a_disconnect_is_worth_another_try(way: Any, aimock: Any) -> None:
 
 
 def test_a_slow_server_is_a_timeout_in_time(way: Any, aimock: Any) -> None:
-    aimock.fails(latencyMs=3000)
+    aimock.fails(latencyMs=30_000)
     started = time.monotonic()
     error = failure(way, timeout_s=0.3)
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < 15, "it waited for the server"
     assert (error.kind, error.retry, error.fatal) == (GradeError.TIMEOUT, True, False)
 
 

@@ -35,7 +35,7 @@ FIXTURES = [
         content=GRADES,
         usage={"prompt_tokens": 40, "completion_tokens": 9, "total_tokens": 49},
     ),
-    fixture("slow", content=GRADES, latency_ms=3000),
+    fixture("slow", content=GRADES, latency_ms=30_000),
     fixture("not json", content="I would say the first is Exact."),
     *(
         fixture(f"status {status}", http_status=status, error_message="the provider says so")
@@ -119,7 +119,7 @@ def test_a_slow_server_is_a_timeout_in_time(way: Any) -> None:
     started = time.monotonic()
     with pytest.raises(CallError) as caught:
         asked(way, "slow", timeout_s=0.3)
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < 15, "it waited for the server"
     assert (caught.value.kind, caught.value.retry) == (GradeError.TIMEOUT, True)
 
 

@@ -386,6 +386,9 @@ def test_a_faulty_line_is_named(tmp_path, row, word):
 def test_what_is_not_known_says_which_formats_are(tmp_path):
     assert "quepid-snapshot" in _refused(_write(tmp_path, {"a": 1}), "not known as a run")
     _refused(_write(tmp_path, "hello\n", "a.txt"), "not known as a run")
+    rows = '{"query": "a", "results": ["1"]}\n{"query": "b", "results": ["2"]}\n'
+    said = _refused(_write(tmp_path, rows, "a.jsonl"), "not known as a run")
+    assert "its rows have 'query', 'results', and neither docs nor failure; write" in said
     with pytest.raises(UsageError, match="no run format 'xls'"):
         read_run(_write(tmp_path, "x"), format="xls")
 
