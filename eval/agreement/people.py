@@ -27,7 +27,7 @@ from relgate.eval.agreement.pairs import UNGRADED, GradedPairs
 from relgate.eval.agreement.policy import OVER_PEOPLE
 from relgate.eval.agreement.ratings import Ratings, why_undefined
 from relgate.eval.lists.raters import Conflict
-from relgate.eval.lists.types import JudgmentList, match_key
+from relgate.eval.lists.types import match_key
 from relgate.rubrics.errors import InputError
 
 __all__ = ["JudgeAmongPeople", "Votes", "judge_among_people", "people_beside", "votes_in"]
@@ -127,16 +127,14 @@ def _figures(sums: Floats, k: int) -> dict[str, Floats]:
     }
 
 
-def votes_in(votes: Iterable[Conflict], labels: JudgmentList) -> Votes:
+def votes_in(votes: Iterable[Conflict]) -> Votes:
     """The grades of raters that a list names, by pair. A grade without a rater is nobody's.
 
     Args:
-        votes: of the list, whose queries go by what is shown of them.
-        labels: the list as it was read.
+        votes: of a list.
     """
-    ids = {query.shown: match_key(query.id) for query in labels.queries}
     return {
-        (ids[pair.query], match_key(pair.doc_id)): {
+        (match_key(pair.query_id), match_key(pair.doc_id)): {
             vote.rater: vote.grade for vote in pair.votes if vote.rater is not None
         }
         for pair in votes

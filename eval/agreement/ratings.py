@@ -116,7 +116,7 @@ def ratings_of_votes(votes: Iterable[Conflict], *, n_grades: int) -> Ratings:
     kept = [(pair, own) for pair, own in named if own]
     raters = sorted({name for _, own in kept for name in own})
     column = {name: i for i, name in enumerate(raters)}
-    queries = list(dict.fromkeys(pair.query for pair, _ in kept))
+    queries = list(dict.fromkeys(pair.query_id for pair, _ in kept))
     row = {name: i for i, name in enumerate(queries)}
     grades = np.full((len(kept), len(raters)), UNGRADED, np.int64)
     for i, (_, own) in enumerate(kept):
@@ -125,7 +125,7 @@ def ratings_of_votes(votes: Iterable[Conflict], *, n_grades: int) -> Ratings:
     return Ratings(
         grades,
         tuple(raters),
-        np.array([row[pair.query] for pair, _ in kept], np.int64),
+        np.array([row[pair.query_id] for pair, _ in kept], np.int64),
         tuple(queries),
         tuple(pair.doc_id for pair, _ in kept),
         n_grades,
@@ -136,7 +136,7 @@ def recorded_grades(ratings: Ratings, labels: JudgmentList, grades: JudgmentList
     """The grade that a recorded list gives each unit, or `UNGRADED`.
 
     Args:
-        ratings: units of `labels`, whose queries go by what is shown of them.
+        ratings: units of `labels`, whose queries go by their ids.
         labels: the list that the ratings are of.
         grades: the recorded grades; queries meet by id, else by text.
 
@@ -148,11 +148,11 @@ def recorded_grades(ratings: Ratings, labels: JudgmentList, grades: JudgmentList
             f"the grades are on the scale {grades.scale.name}, the labels on {labels.scale.name}",
             mend="bring both onto one scale",
         )
-    ids = {query.shown: match_key(query.id) for query in labels.queries}
+    texts = {query.id: match_key(query.shown) for query in labels.queries}
     own = grades.grades_by_query()
     at = {match_key(q.text): i for i, q in enumerate(grades.queries) if q.text is not None}
     at |= {match_key(q.id): i for i, q in enumerate(grades.queries)}
-    place = [at.get(ids[name], at.get(match_key(name))) for name in ratings.queries]
+    place = [at.get(match_key(name), at.get(texts[name])) for name in ratings.queries]
     known = [{} if where is None else own[where] for where in place]
     found = [
         known[int(q)].get(match_key(doc), UNGRADED)

@@ -201,7 +201,7 @@ def _labels(output: Output, project: Project, flags: dict[str, Any]) -> tuple[Ju
         raters=Raters(flags["raters"]),
     )
     output.remark(f"{found.path}: {len(found.judgments):,} labels, read as {found.format}")
-    votes = votes_in(found.votes, found.judgments)
+    votes = votes_in(found.votes)
     return texts_of_table(project, output, found.judgments), votes
 
 

@@ -224,6 +224,7 @@ class Board:
         """Every pair with a grade, and who gave which, for agreement figures."""
         return [
             Conflict(
+                task.query.id,
                 task.query.shown,
                 task.doc_id,
                 tuple(Vote(who, a.grade) for who, a in grades.items() if a.grade is not None),

@@ -156,10 +156,11 @@ class ListBuilder:
         def vote(row: _Row) -> Vote:
             return Vote(voter(origins[row.origin]), row.grade, row.line)
 
+        def of(query: Query, rows: list[_Row]) -> Conflict:
+            return Conflict(query.id, query.shown, rows[0].doc_id, tuple(map(vote, rows)))
+
         return tuple(
-            Conflict(self._query_list[q].shown, rows[0].doc_id, tuple(map(vote, rows)))
-            for (q, _), rows in self._votes.items()
-            if len(rows) > 1
+            of(self._query_list[q], rows) for (q, _), rows in self._votes.items() if len(rows) > 1
         )
 
     def _settle(self) -> tuple[dict[tuple[int, str], _Row], list[Conflict]]:

@@ -40,11 +40,13 @@ class Conflict:
     """A pair that equals graded differently.
 
     Attributes:
+        query_id: the query's id; several ids may have one text.
         query: the query, as shown to a person.
         doc_id: the document.
         votes: every grade of the pair, in file order.
     """
 
+    query_id: str
     query: str
     doc_id: str
     votes: tuple[Vote, ...]

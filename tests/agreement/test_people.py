@@ -130,14 +130,14 @@ def test_degenerate_ratings_say_why_they_are_undefined(grades, why):
 
 def test_votes_become_columns_and_grades_of_nobody_are_passed_over():
     votes = (
-        Conflict("red shoes", "d1", (Vote("ann", 3), Vote("bob", 2), Vote(None, 0))),
-        Conflict("red shoes", "d2", (Vote("bob", 1), Vote("ann", 1))),
-        Conflict("lamp", "d1", (Vote(None, 3), Vote(None, 2))),
+        Conflict("q1", "red shoes", "d1", (Vote("ann", 3), Vote("bob", 2), Vote(None, 0))),
+        Conflict("q1", "red shoes", "d2", (Vote("bob", 1), Vote("ann", 1))),
+        Conflict("q2", "lamp", "d1", (Vote(None, 3), Vote(None, 2))),
     )
     ratings = ratings_of_votes(votes, n_grades=4)
     assert ratings.raters == ("ann", "bob")
     assert ratings.grades.tolist() == [[3, 2], [1, 1]]
-    assert ratings.queries == ("red shoes",)
+    assert ratings.queries == ("q1",)
     (pair,) = pairwise_agreement(ratings)
     assert (pair.one, pair.two, pair.pairs, pair.same) == ("ann", "bob", 2, 0.5)
 
@@ -145,8 +145,8 @@ def test_votes_become_columns_and_grades_of_nobody_are_passed_over():
 def test_recorded_grades_meet_by_query_and_document(make):
     labels = make.labels([("q1", "d1", 3), ("q2", "d1", 0)])
     votes = (
-        Conflict("text of q1", "d1", (Vote("ann", 3), Vote("bob", 2))),
-        Conflict("text of q2", "d1", (Vote("ann", 0), Vote("bob", 1))),
+        Conflict("q1", "text of q1", "d1", (Vote("ann", 3), Vote("bob", 2))),
+        Conflict("q2", "text of q2", "d1", (Vote("ann", 0), Vote("bob", 1))),
     )
     ratings = ratings_of_votes(votes, n_grades=4)
     assert recorded_grades(ratings, labels, make.labels([("q2", "d1", 2)])).tolist() == [-1, 2]
@@ -224,7 +224,11 @@ def test_one_rater_leaves_the_policy_people_undefined_and_says_why():
         assert found.figures["over_people"].point is None
 
 
-def test_votes_go_by_the_ids_of_their_queries(make):
-    labels = make.labels([("q1", "d1", 3)])
-    votes = (Conflict("text of q1", "d1", (Vote("ann", 3), Vote("bob", 2), Vote(None, 0))),)
-    assert votes_in(votes, labels) == {("q1", "d1"): {"ann": 3, "bob": 2}}
+def test_votes_go_by_the_ids_of_their_queries():
+    votes = (
+        Conflict("q1", "shoes", "d1", (Vote("ann", 3), Vote("bob", 2), Vote(None, 0))),
+        Conflict("q2", "shoes", "d1", (Vote("ann", 0), Vote("bob", 1))),  # two ids, one text
+    )
+    assert votes_in(votes) == {
+        ("q1", "d1"): {"ann": 3, "bob": 2}, ("q2", "d1"): {"ann": 0, "bob": 1},
+    }  # fmt: skip
