@@ -96,13 +96,8 @@ def freeze(**flags: Any) -> int:  # noqa: ANN401 - click
         for (query, doc, text), one, two in zip(drawn, first.grades, second.grades, strict=True)
         if one is not None and two is not None
     ]
-    if not kept and not second.stopped:
-        raise PlatformError("the judge gave no grade at all; mend its calls and run again")
-    if second.stopped and len(kept) < _LEAST_PAIRS:
-        raise PlatformError(
-            f"{second.not_said}; {len(kept)} pairs were graded twice, fewer than {_LEAST_PAIRS}: "
-            "nothing is frozen; freeze anew, with fewer --pairs or a higher limit"
-        )
+    _need_enough(second, len(kept))
+    flips = sum(pair.grade != pair.again for pair in kept)
     judge = opened.judge
     canary = CanaryFile(
         judge_version=judge.version,
@@ -112,23 +107,25 @@ def freeze(**flags: Any) -> int:  # noqa: ANN401 - click
         pairs=tuple(kept),
     )
     write_canary(flags["out"], canary)
-    flips = sum(pair.grade != pair.again for pair in kept)
     output.line(
         f"{len(kept)} of {len(drawn)} pairs frozen, {flips} of them graded differently the second "
         "time"
     )
-    output.document(
-        {
-            "pairs": len(kept),
-            "drawn": len(drawn),
-            "not_asked": second.not_asked,
-            "flips": flips,
-            "out": str(flags["out"]),
-        }
-    )
+    counts = {"pairs": len(kept), "drawn": len(drawn), "not_asked": second.not_asked}
+    output.document({**counts, "flips": flips, "out": str(flags["out"])})
     if second.stopped:
         output.line(f"incomplete: {second.not_said}; freeze anew for the whole")
     return _INCOMPLETE if second.stopped else 0
+
+
+def _need_enough(asked: Graded, graded_twice: int) -> None:
+    if not graded_twice and not asked.stopped:
+        raise PlatformError("the judge gave no grade at all; mend its calls and run again")
+    if asked.stopped and graded_twice < _LEAST_PAIRS:
+        raise PlatformError(
+            f"{asked.not_said}; {graded_twice} pairs were graded twice, fewer than {_LEAST_PAIRS}: "
+            "nothing is frozen; freeze anew, with fewer --pairs or a higher limit"
+        )
 
 
 @command.command("check")

@@ -125,7 +125,7 @@ def test_a_failed_query_sets_off_the_alarm(live):
     assert live.run("--json").code == 6
     done = live.call("drift", "--current", "o/relevance.json", "--baseline", "b/relevance.json")
     assert done.code == 3
-    assert 'hard: 1 query answered in the baseline and fail now: "desk lamp"' in done.out
+    assert 'hard: 1 query answered in the baseline, now without an answer: "desk lamp"' in done.out
 
 
 MANY = [{"id": f"q{i}", "text": f"red shoes {i}", "judgments": []} for i in range(120)]
