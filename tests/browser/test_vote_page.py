@@ -83,6 +83,7 @@ def visit(chromium):
         page.fill("#rater", rater)
         page.keyboard.press("Enter")
         page.wait_for_selector(".pair, main p")
+        page.wait_for_load_state()  # the script that takes keys comes last
         return page, acts
 
     yield opened
